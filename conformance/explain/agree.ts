@@ -9,6 +9,8 @@ export interface Predicted {
   readonly endpoints?: readonly string[];
   /** Those of them that see the client's address although others do not. */
   readonly keepingSource?: readonly string[];
+  /** Those that see an address of the node although others see the client's. */
+  readonly nodeSource?: readonly string[];
 }
 
 /** What the comparison knows besides. */
@@ -71,7 +73,7 @@ function wrongEndpoints(
 }
 
 function wrongSource(
-  { masquerade = false, keepingSource = [] }: Predicted,
+  { masquerade = false, keepingSource = [], nodeSource = [] }: Predicted,
   outcomes: readonly Outcome[],
   { podAddresses, ownAddresses, comparesSource }: Surroundings,
 ): string | undefined {
@@ -81,7 +83,9 @@ function wrongSource(
     const addresses = podAddresses.get(outcome.by) ?? [];
     // An endpoint that reaches itself is masqueraded whatever the policy says.
     if (addresses.some((address) => ownAddresses.includes(address))) return false;
-    const isMasqueraded = masquerade && !isAmong(keepingSource, addresses);
+    const isMasqueraded = masquerade
+      ? !isAmong(keepingSource, addresses)
+      : isAmong(nodeSource, addresses);
     return ownAddresses.includes(outcome.source) === isMasqueraded;
   });
   return wrong && `the source should ${masquerade ? 'not ' : ''}have been that of the client`;

@@ -63,7 +63,9 @@ export async function predictionDisagrees(
   const { predicted, candidates } = await answerTo(explainer, at, { target, client });
   const keeping = candidates.filter(({ keepsSource }) => keepsSource);
   const keepingSource = keeping.map(({ endpoint }) => endpoint);
-  return disagreement({ ...predicted, keepingSource }, outcomes, {
+  const byNode = candidates.filter(({ nodeSource }) => nodeSource);
+  const nodeSource = byNode.map(({ endpoint }) => endpoint);
+  return disagreement({ ...predicted, keepingSource, nodeSource }, outcomes, {
     podAddresses: addressesOfPods(world, family),
     ownAddresses: from.ownAddresses,
     comparesSource: keepsSources && !asker.startsWith('node'),
@@ -114,7 +116,11 @@ export interface Explained {
   readonly code: string;
   readonly sentence: string;
   readonly predicted: Predicted;
-  readonly candidates: readonly { readonly endpoint: string; readonly keepsSource?: true }[];
+  readonly candidates: readonly {
+    readonly endpoint: string;
+    readonly keepsSource?: true;
+    readonly nodeSource?: true;
+  }[];
   readonly proof: ProofOfPacket | null;
   readonly notProven?: string;
 }

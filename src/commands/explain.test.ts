@@ -152,6 +152,30 @@ describe('fairlead explain, sources', () => {
     assert.equal(itself.candidates[0].hairpin, true);
   });
 
+  it('says how a pod that reaches itself sees itself, in each mode', async (t) => {
+    const said = async (mode: string) => {
+      const asked = ['shop/web', '--from', 'pod:shop/web-x2x4', '--proxy-mode', mode];
+      const { remarks } = (await explained(t, ...asked)) as Explanation;
+      return remarks.find(({ topic }) => topic === 'itself')?.text;
+    };
+    const masqueraded = 'an endpoint that reaches itself is masqueraded';
+    for (const mode of ['nftables', 'iptables', 'ipvs', 'tc-ebpf']) {
+      assert.equal(await said(mode), masqueraded, mode);
+    }
+    assert.match((await said('socket-ebpf')) ?? '', /sees its own address/);
+    assert.match((await said('userspace')) ?? '', /sees an address of this node/);
+  });
+
+  it('calls no connection masqueraded that its socket makes', async (t) => {
+    const fromNode = async (mode: string) => {
+      const { elsewhere } = (await explained(t, 'shop/web', '--proxy-mode', mode)) as Explanation;
+      return elsewhere.find(({ where }) => where === 'from this node')?.more;
+    };
+    assert.equal(await fromNode('nftables'), 'one of 2 endpoints, masqueraded');
+    assert.equal(await fromNode('socket-ebpf'), 'one of 2 endpoints');
+    assert.equal(await fromNode('tc-ebpf'), 'one of 2 endpoints');
+  });
+
   it('takes the word of the person for a pod of this node, where interfaces show it', async (t) => {
     const config = [
       '--detect-local-mode',

@@ -27,27 +27,35 @@ export function elsewhereOf(
   const fromOthers = SOURCE_CLASSES.filter((each) => each !== source.class).map((each) => {
     const other = sourceOfClass(each, family, place);
     const prediction = predictAt({ source: other }, { row, frontend }, place);
-    return elsewhere(`from ${CLASS_NAME[each]}`, prediction, other);
+    return elsewhere(`from ${CLASS_NAME[each]}`, prediction, { source: other, place });
   });
   const others = row.frontends.filter((each) => each !== frontend).slice(0, MOST_FRONTENDS);
   const atOthers = others.map((each) => {
     const prediction = predictAt({ source }, { row, frontend: each }, place);
-    return elsewhere(`at ${frontendName(each, row.id.protocol)}`, prediction, source);
+    const where = `at ${frontendName(each, row.id.protocol)}`;
+    return elsewhere(where, prediction, { source, place });
   });
   return [...fromOthers, ...atOthers];
 }
 
-function elsewhere(where: string, prediction: Prediction, source: Source): Elsewhere {
-  return { where, code: prediction.code, more: moreOf(prediction, source) };
+interface Asked {
+  readonly source: Source;
+  readonly place: Place;
 }
 
-function moreOf(prediction: Prediction, { address }: Source): string {
+function elsewhere(where: string, prediction: Prediction, of: Asked): Elsewhere {
+  return { where, code: prediction.code, more: moreOf(prediction, of) };
+}
+
+function moreOf(prediction: Prediction, { source, place }: Asked): string {
+  const { address } = source;
   if (prediction.code === 'REACHES') {
     const { allowedSources } = prediction.frontend;
+    const isBySocket = place.madeBy?.(prediction, source.class) === 'socket';
     const isOpen = allowedSources === undefined || address !== undefined;
     return [
       goalText(prediction),
-      ...(prediction.masquerade ? ['masqueraded'] : []),
+      ...(prediction.masquerade && !isBySocket ? ['masqueraded'] : []),
       ...(isOpen ? [] : [`if its address is in ${allowedSources.join(', ')}`]),
     ].join(', ');
   }

@@ -71,21 +71,26 @@ function about(prediction: Prediction, context: RemarkContext): readonly Remark[
 }
 
 function reaching(
-  { masquerade, affinitySeconds, relayed, frontend }: Extract<Prediction, { code: 'REACHES' }>,
-  { source, shares }: RemarkContext,
+  prediction: Extract<Prediction, { code: 'REACHES' }>,
+  { source, shares, place }: RemarkContext,
 ): readonly Remark[] {
+  const { masquerade, affinitySeconds, relayed, frontend } = prediction;
   const { allowedSources } = frontend;
   const own = source.address ?? "the client's address";
-  const seen = masquerade
-    ? 'masqueraded: the endpoint sees an address of this node'
-    : `the endpoint sees ${own}`;
+  const by = place.madeBy?.(prediction, source.class);
+  const seen = seenText({ masquerade, by, own, shares });
   const seconds = affinitySeconds.toLocaleString('en-US');
   return [
     ...remark(true, 'seen as', seen),
     ...remark(
       !masquerade && shares.some(({ hairpin }) => hairpin),
       'itself',
-      'an endpoint that reaches itself is masqueraded',
+      ITSELF[by ?? 'rules'],
+    ),
+    ...remark(
+      shares.some(({ nodeSource, hairpin }) => nodeSource && !hairpin),
+      'on this node',
+      'an endpoint with an address of this node sees an address of this node: the forwarder connects to it',
     ),
     ...remark(
       shares.some(({ keepsSource }) => keepsSource),
@@ -104,6 +109,30 @@ function reaching(
     ),
     ...remark(relayed === true, 'relay', 'the agent accepts it on loopback, and copies the bytes'),
   ];
+}
+
+const ITSELF = {
+  rules: 'an endpoint that reaches itself is masqueraded',
+  socket: 'an endpoint that reaches itself sees its own address: its socket connects to itself',
+  process: 'an endpoint that reaches itself sees an address of this node',
+} as const;
+
+/** Which source address endpoints see, where it is the same for all of them. */
+function seenText(of: {
+  readonly masquerade: boolean;
+  readonly by: 'socket' | 'process' | undefined;
+  readonly own: string;
+  readonly shares: readonly EndpointShare[];
+}): string {
+  const { masquerade, by, own, shares } = of;
+  const chosen = shares.filter(({ selected }) => selected);
+  const isAll = (is: (share: EndpointShare) => boolean | undefined): boolean =>
+    chosen.length > 0 && chosen.every(is);
+  const isKept = masquerade && isAll(({ keepsSource }) => keepsSource);
+  const isNode = masquerade ? !isKept : isAll(({ nodeSource }) => nodeSource);
+  if (!isNode) return `the endpoint sees ${own}`;
+  const head = masquerade && by === undefined ? 'masqueraded: ' : '';
+  return `${head}the endpoint sees an address of this node`;
 }
 
 function remark(isTrue: boolean, topic: string, text: string): readonly Remark[] {

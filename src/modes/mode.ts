@@ -3,10 +3,10 @@ import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
 import type { ModeNeeds } from '../agent/mode-needs.ts';
 import type { ModeName } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
-import type { DataPlane, Desired } from '../dataplanes/contract.ts';
+import type { DataPlane, Desired, NodeFacts } from '../dataplanes/contract.ts';
 import type { ClusterSize, MapSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
 import type { Answers } from '../dataplanes/userspace/protocol.ts';
-import type { LeftAlone, UnevenChoice } from '../forwarding/answer/place.ts';
+import type { LeftAlone, MadeBy, UnevenChoice } from '../forwarding/answer/place.ts';
 import type { Family, Forwarding, SourceClass } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
@@ -62,6 +62,8 @@ export interface Mode {
   readonly proof?: ModeProof;
   /** For `explain`: how it chooses endpoints. Undefined: each gets the same share. */
   unevenChoice?(settings: Settings): UnevenChoice;
+  /** For `explain`: what makes a connection. Undefined: its rules translate packets. */
+  madeBy?(facts: NodeFacts): MadeBy;
   /** For `status --connections`: which connections have no conntrack entry. Undefined: all have one. */
   readonly unseenConnections?: string;
   /** For `top`: the source classes of those. Undefined: none. */

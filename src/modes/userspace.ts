@@ -40,6 +40,10 @@ export const USERSPACE: Mode = {
     processAddresses: LISTENER_ADDRESSES,
     connectedTo: connectedByForwarder,
   },
+  madeBy:
+    () =>
+    ({ row }) =>
+      row.id.protocol === 'TCP' ? 'process' : undefined,
   failureMetrics: NFTABLES_FAILURES,
   readsAttachmentsCheaply: true,
 };

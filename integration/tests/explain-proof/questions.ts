@@ -71,6 +71,20 @@ function proveReaching(
     assert.equal(told.explanation.proof?.answer.is, 'accepted');
   });
 
+  it(`says what an endpoint with an address of the node sees, ${family}`, async (t) => {
+    for (const host of [scene().client, scene().outside]) {
+      const told = await scene().explain(t, at('here', family), ...from(host));
+      assertProven(told, 'REACHES', 0);
+      const { proof, candidates, predicted } = told.explanation;
+      const outcome = proof?.outcome;
+      const seenAs = outcome?.is === 'forwarded' ? outcome.seenAs : '';
+      const isKept = seenAs.includes(host[family]);
+      const [share] = candidates;
+      const isNode = share?.nodeSource ?? (predicted.masquerade === true && !share?.keepsSource);
+      assert.equal(isKept, !isNode, JSON.stringify({ seenAs, share, predicted }));
+    }
+  });
+
   it(`reaches a node port from outside, ${family}`, async (t) => {
     const address = family === 'ipv4' ? NODE.ipv4 : `[${NODE.ipv6}]`;
     const target = `${address}:${NODE_PORT}`;

@@ -20,6 +20,7 @@ const NUMBERS = {
   deaf: 16,
   nobody: 17,
   nowhere: 18,
+  here: 19,
   dns: 53,
 } as const;
 export type ShopService = keyof typeof NUMBERS;
@@ -75,6 +76,8 @@ export function shopObjects(of: {
       ...slices('deaf', both, { port: 9999 }),
       service('nobody'),
       ...slices('nobody', [{ at: NOBODY, node: 'node1' }]),
+      service('here'),
+      ...slices('here', [{ at: NODE, node: 'node1' }]),
       service('nowhere'),
       ...slices('nowhere', [{ at: NOWHERE, node: 'node2' }]),
       service('dns', {}, { protocol: 'UDP' }),

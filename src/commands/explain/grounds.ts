@@ -48,7 +48,7 @@ function isOf({ forwarding: { id } }: Row, name: string): boolean {
 
 function placeOf({ view, facts }: Answer, basis: Basis): Place {
   const { settings } = basis.config;
-  const { leavesAlone, unevenChoice } = modeNamed(settings.mode);
+  const { leavesAlone, unevenChoice, madeBy } = modeNamed(settings.mode);
   const isHere =
     basis.by === 'agent'
       ? basis.agent.networkNamespace === ownNetworkNamespace()
@@ -59,5 +59,6 @@ function placeOf({ view, facts }: Answer, basis: Basis): Place {
     machineAddresses: isHere ? interfaceAddresses() : [],
     ...(leavesAlone === undefined ? {} : { leavesAlone }),
     ...(unevenChoice === undefined ? {} : { unevenChoice: unevenChoice(settings) }),
+    ...(madeBy === undefined ? {} : { madeBy: madeBy(facts) }),
   };
 }

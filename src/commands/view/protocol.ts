@@ -523,6 +523,7 @@ export interface PathCandidate {
   readonly because?: string;
   readonly hairpin?: true;
   readonly keepsSource?: true;
+  readonly nodeSource?: true;
 }
 
 /** What `fairlead doctor -o json` prints, and when. */

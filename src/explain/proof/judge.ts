@@ -175,7 +175,8 @@ function wrongSource(
   const isMasqueraded = !seenAs.startsWith(endpointKey({ address, port: 0 }).slice(0, -1));
   // A socket that is sent to its own host does not leave it, and needs no other source.
   const isHairpin = share?.hairpin === true && byProgram !== 'socket';
-  const isExpected = share?.keepsSource ? false : masquerade || isHairpin;
+  const isByNode = masquerade || isHairpin || share?.nodeSource === true;
+  const isExpected = share?.keepsSource ? false : isByNode;
   // A forwarder has its own address where answers to the client's would not come back to it.
   const isOwn = isMasqueraded && byProgram === 'process';
   if (isMasqueraded === isExpected || isOwn) return undefined;

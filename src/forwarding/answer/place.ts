@@ -42,6 +42,8 @@ export interface Place {
    * hash of the client's address selects it (sh)`. Undefined, or no answer: the shares are equal.
    */
   readonly unevenChoice?: UnevenChoice;
+  /** What makes a connection that is forwarded. Undefined, or no answer: rules translate packets. */
+  readonly madeBy?: MadeBy;
 }
 
 /** Whether the machine is known to have this address. */
@@ -50,6 +52,15 @@ export function isOwnAddress(address: string, { view, facts, machineAddresses }:
     all.includes(address),
   );
 }
+
+/**
+ * `socket`: the client's own socket is connected to the endpoint, and no packet is translated.
+ * `process`: a process of the mode makes a connection of its own.
+ */
+export type MadeBy = (
+  to: { readonly row: Forwarding; readonly frontend: Frontend },
+  from: SourceClass,
+) => 'socket' | 'process' | undefined;
 
 export type UnevenChoice = (
   to: { readonly row: Forwarding; readonly frontend: Frontend },

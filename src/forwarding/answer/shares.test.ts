@@ -4,6 +4,7 @@ import { candidatesOf } from '../candidates.ts';
 import { compile } from '../compile.ts';
 import type { NodeView } from '../model.ts';
 import { elsewhere, endpoint, service, slice, TERMINATING, view } from '../testing/objects.ts';
+import type { MadeBy } from './place.ts';
 import { predictAt } from './predict.ts';
 import { type EndpointShare, sharesOf } from './shares.ts';
 
@@ -20,7 +21,7 @@ const PLACE = {
 function shares(
   more: Parameters<typeof service>[0],
   endpoints: Parameters<typeof slice>[0],
-  of: Partial<NodeView> = {},
+  { of = {}, madeBy = () => undefined }: { of?: Partial<NodeView>; madeBy?: MadeBy } = {},
 ) {
   const here = view(of);
   const [web, slices] = [service(more), [slice(endpoints)]];
@@ -30,7 +31,7 @@ function shares(
   const source = { class: 'pod', address: '10.1.0.1', because: '' } as const;
   const prediction = predictAt({ source }, { row, frontend }, PLACE);
   const candidates = candidatesOf({ service: web, slices, id: row.id, view: view() });
-  return sharesOf(prediction, candidates, { source, place: PLACE });
+  return sharesOf(prediction, candidates, { source, place: { ...PLACE, madeBy } });
 }
 
 function brief({ endpoint: at, oneOf, because, hairpin }: EndpointShare): string {
@@ -62,7 +63,7 @@ it('takes the reasons of the local list where the policy is Local', () => {
 
 it('keeps the source at an endpoint with an address of this node, which is not routed to', () => {
   const endpoints = [endpoint('10.1.0.7'), endpoint('172.30.1.1')];
-  const found = shares({}, endpoints, { masqueradeAll: true });
+  const found = shares({}, endpoints, { of: { masqueradeAll: true } });
   assert.deepEqual(
     found.map(({ endpoint: at, keepsSource = false }) => [at, keepsSource]),
     [
@@ -70,4 +71,16 @@ it('keeps the source at an endpoint with an address of this node, which is not r
       ['172.30.1.1:8080', true],
     ],
   );
+});
+
+it('shows the node to an endpoint of this node that a process connects to', () => {
+  const endpoints = [endpoint('10.1.0.1'), endpoint('10.1.0.7'), endpoint('172.30.1.1')];
+  for (const masqueradeAll of [false, true]) {
+    const found = shares({}, endpoints, { of: { masqueradeAll }, madeBy: () => 'process' });
+    assert.deepEqual(
+      found.map(({ nodeSource = false, keepsSource = false }) => [nodeSource, keepsSource]),
+      // Masqueraded connections all have an address of the node.
+      [!masqueradeAll, false, !masqueradeAll].map((isNode) => [isNode, false]),
+    );
+  }
 });

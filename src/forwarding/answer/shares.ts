@@ -20,13 +20,15 @@ export interface EndpointShare {
   readonly chosenIf?: string;
   /** Why it gets none. */
   readonly because?: Exclude<Verdict, 'selected'> | 'the connection is not forwarded';
-  /** The client is the endpoint itself: masqueraded, so that the answer comes back. */
+  /** The client is the endpoint itself. */
   readonly hairpin?: true;
   /**
    * It has an address of this node: the packet is delivered and not routed, so that it is not
    * masqueraded although others are.
    */
   readonly keepsSource?: true;
+  /** It sees an address of this node although others see the client's: a process connects to it. */
+  readonly nodeSource?: true;
 }
 
 /** Every endpoint of the row that was considered; the reasons are those of the selection. */
@@ -50,16 +52,29 @@ export function sharesOf(
       return { ...base, selected: false, because };
     }
     const isSelf = local && address === source.address;
-    const isMasqueraded = prediction.action === 'forward' && prediction.masquerade;
-    const keepsSource = isMasqueraded && source.class !== 'host' && isOwnAddress(address, place);
     return {
       ...base,
       selected: true,
       ...share,
       ...(isSelf ? { hairpin: true as const } : {}),
-      ...(keepsSource ? { keepsSource: true as const } : {}),
+      ...otherSource(address, prediction, { source, place, isSelf }),
     };
   });
+}
+
+/** Where an endpoint sees another source address than the policy says. */
+function otherSource(
+  address: string,
+  prediction: Prediction,
+  of: { readonly source: Source; readonly place: Place; readonly isSelf: boolean },
+): Pick<EndpointShare, 'keepsSource' | 'nodeSource'> {
+  const { source, place, isSelf } = of;
+  if (prediction.action !== 'forward' || source.class === 'host') return {};
+  const isOwn = isOwnAddress(address, place);
+  if (place.madeBy?.(prediction, source.class) === 'process') {
+    return !prediction.masquerade && (isOwn || isSelf) ? { nodeSource: true } : {};
+  }
+  return prediction.masquerade && isOwn ? { keepsSource: true } : {};
 }
 
 /** What each endpoint that was chosen gets. One that is alone gets all, however it is chosen. */

@@ -1,12 +1,12 @@
 import type { NodeFacts } from '../../dataplanes/contract.ts';
-import type { RenderedPlace } from '../../dataplanes/ebpf/render.ts';
-import type { SourceClass } from '../../forwarding/model.ts';
+import { type RenderedPlace, renderedEntries } from '../../dataplanes/ebpf/render.ts';
+import type { Forwarding, Frontend, SourceClass } from '../../forwarding/model.ts';
 import type { Mode } from '../mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../nftables.ts';
 import { openTwoParts } from '../open-parts.ts';
 import { hookPages, rawEntries } from '../pages/hook-pages.ts';
 import type { Part } from '../part.ts';
-import { hooksProof } from '../proof/hooks-proof.ts';
+import { hooksProof, meetsSockets } from '../proof/hooks-proof.ts';
 import { trackedAndSocketFlows } from './flows.ts';
 import { mountForPrograms } from './mounts.ts';
 import { sizeOfMaps } from './size.ts';
@@ -23,6 +23,17 @@ export interface HooksInFront {
   readonly unseenSources: readonly SourceClass[];
   /** Where packets meet a program; undefined: only sockets do. */
   readonly packetHook?: string;
+}
+
+/** Whether a hook connects sockets of this source to an endpoint. */
+function isBySocket(
+  place: RenderedPlace,
+  { row, frontend }: { readonly row: Forwarding; readonly frontend: Frontend },
+  source: SourceClass,
+): boolean {
+  if (!meetsSockets(source, place)) return false;
+  const entry = renderedEntries(row, frontend, place).find((each) => each.source === source);
+  return entry?.isPassed === false;
 }
 
 export function hooksInFront(of: HooksInFront): Mode {
@@ -50,6 +61,8 @@ export function hooksInFront(of: HooksInFront): Mode {
     },
     size: sizeOfMaps,
     proof: hooksProof({ placeOf, packetHook }),
+    madeBy: (facts) => (to, source) =>
+      isBySocket(placeOf(facts), to, source) ? 'socket' : undefined,
     unseenSources,
     unseenConnections:
       `Sockets of ${socketsOf} that connected since the hooks were attached have their endpoint as ` +

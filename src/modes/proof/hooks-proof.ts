@@ -7,6 +7,7 @@ import {
 } from '../../dataplanes/ebpf/render.ts';
 import { TRANSLATING_CHAINS } from '../../dataplanes/nftables/chains.ts';
 import { TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
+import type { SourceClass } from '../../forwarding/model.ts';
 import type { FrontCase, FrontEntry, ModeProof } from './mode-proof.ts';
 import { nftablesProof } from './nftables-proof.ts';
 
@@ -21,18 +22,19 @@ export function hooksProof(of: {
     ...nftablesProof(({ facts }) => facts),
     front: {
       ...(packetHook === undefined ? {} : { packetHook }),
-      meetsSockets: (source, facts) => {
-        const { podsMet, onlyOwnSockets } = placeOf(facts);
-        return (
-          source === 'host' || (source === 'pod' && podsMet === 'at sockets' && !onlyOwnSockets)
-        );
-      },
+      meetsSockets: (source, facts) => meetsSockets(source, placeOf(facts)),
       connectedTo: connectedPeer,
       isUntranslated: ({ table, chain }) =>
         table === TABLE_NAME && TRANSLATING_CHAINS.includes(chain),
       account: (of) => entriesOf(of, placeOf(of.facts)),
     },
   };
+}
+
+/** Whether a hook meets the sockets of such a client when they connect. */
+export function meetsSockets(source: SourceClass, place: RenderedPlace): boolean {
+  const { podsMet, onlyOwnSockets } = place;
+  return source === 'host' || (source === 'pod' && podsMet === 'at sockets' && !onlyOwnSockets);
 }
 
 function entriesOf(
