@@ -16,6 +16,8 @@ type PodHook = 'connect' | 'ingress';
 
 const MOST_ATTEMPTS = 40;
 const WRONG_PORT = 7777;
+const SERVED_PORT = 8080;
+const PLANT_EVERY_MS = 5;
 
 /** What only modes with eBPF programs in front of the rules show. */
 export function proveHooks(scene: SceneOf, hook: PodHook): void {
@@ -106,30 +108,43 @@ function leaveNoEntry(scene: SceneOf): void {
   });
 }
 
-/** The agent repairs what is planted within a second: until a probe was quicker. */
+/** The agent repairs what is planted within a second, so it is planted again and again. */
 async function whileWrong(
   { pinFolder }: { readonly pinFolder: string },
   explain: () => Promise<Explained>,
 ): Promise<Explained> {
   const slots = openPinnedMap(join(pinFolder, 'maps/slots'));
+  let keys: readonly Buffer[] = [];
+  const planting = setInterval(() => plantWrongPorts(slots, keys), PLANT_EVERY_MS);
   try {
     for (let attempt = 0; ; attempt++) {
-      plantWrongPorts(slots);
+      // A repair may have moved them.
+      keys = keysOf(slots);
+      plantWrongPorts(slots, keys);
       const told = await explain();
       const isRepaired = told.explanation.proof?.agrees !== false;
       if (!isRepaired || attempt >= MOST_ATTEMPTS) return told;
     }
   } finally {
+    clearInterval(planting);
     slots.close();
   }
 }
 
-function plantWrongPorts(slots: BpfMap): void {
-  const key = Buffer.alloc(4);
-  for (let index = 0; index < slots.maxEntries; index++) {
+/** Of the slots that have the port of the endpoints. */
+function keysOf(slots: BpfMap): readonly Buffer[] {
+  const keys = Array.from({ length: slots.maxEntries }, (_, index) => {
+    const key = Buffer.alloc(4);
     key.writeUInt32LE(index);
+    return key;
+  });
+  return keys.filter((key) => slots.lookup(key)?.readUInt16BE(SLOT.port) === SERVED_PORT);
+}
+
+function plantWrongPorts(slots: BpfMap, keys: readonly Buffer[]): void {
+  for (const key of keys) {
     const slot = slots.lookup(key);
-    if (slot === undefined || slot.readUInt16BE(SLOT.port) !== 8080) continue;
+    if (slot === undefined) continue;
     slot.writeUInt16BE(WRONG_PORT, SLOT.port);
     slots.update(key, slot);
   }
