@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { tryRun } from '../../../lab/host/run.ts';
 import { run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import { type Scene, startScene } from './scene.ts';
+import { clusterIp } from './shop.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const SHOP = fileURLToPath(
@@ -52,8 +54,28 @@ describe('explain says what a missing capability leaves', () => {
   it('only NET_ADMIN: no packet of a pod', () => {
     const asked = ['shop/web', '--from', `pod:${scene.client.ipv4}`, '--probe', 'connect'];
     const told = explained(['net_admin'], ...asked);
-    assert.match(told, /lacks CAP_SYS_ADMIN to enter others/);
+    assert.match(told, /lacks CAP_SYS_ADMIN to enter others, as in a pod of the DaemonSet/);
+    assert.match(told, /--watch 60s waits for its next one/);
     assert.match(told, /exit 5$/);
+  });
+
+  it('only NET_ADMIN: a proof by the next packet of a pod', async () => {
+    const { client, runFolder } = scene;
+    const web = clusterIp('web', 'ipv4');
+    const limits = ['--bounding-set=-all,+net_admin', '--inh-caps=-all'];
+    const asked = ['explain', `${web}:80`, '--from', client.ipv4, '--watch', '60s'];
+    const argv = ['setpriv', ...limits, process.execPath, PROGRAM, ...asked] as const;
+    let isOver = false;
+    const watching = tryRun([...argv, '--run-folder', runFolder], { deadlineMs: 90_000 });
+    const told = watching.finally(() => {
+      isOver = true;
+    });
+    const question = { transport: 'TCP', address: web, port: 80, timeoutMs: 300 } as const;
+    while (!isOver) await client.ask(question);
+    const { exitCode, stdout } = await told;
+    assert.equal(exitCode, 0, stdout);
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    assert.match(text, /^REACHES .* proof as predicted, by the next packet of a client/);
   });
 
   it('NET_ADMIN and NET_RAW: all but the reasons of the kernel', () => {

@@ -62,7 +62,9 @@ export async function planProbe(
   const namespacePath = await namespaceOfAddress(address);
   if (namespacePath === undefined) {
     const isAllowed = effectiveCapabilities().has('SYS_ADMIN');
-    const lack = isAllowed ? '' : ' (this process lacks CAP_SYS_ADMIN to enter others)';
+    const lack = isAllowed
+      ? ''
+      : ' (this process lacks CAP_SYS_ADMIN to enter others, as in a pod of the DaemonSet: run it on the node itself as root)';
     return `no network namespace that can be entered here has ${address}, so no packet can be sent from it${lack}: --watch 60s waits for its next one`;
   }
   return { ...common, namespacePath, source: address };
