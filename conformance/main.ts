@@ -29,6 +29,7 @@ import { labelOf } from './known-difference.ts';
 import { whyNotAsked } from './not-asked.ts';
 import type { Promptness } from './promptness/promptness.ts';
 import { promptnessMarkdown, promptnessTable } from './report/promptness-table.ts';
+import { provenMarkdown, readResults } from './report/proven-table.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
 import { resultsMarkdown, resultsTable } from './report/table.ts';
 import { type RunTime, timesMarkdown, timesTable } from './report/times.ts';
@@ -51,6 +52,7 @@ interface Options {
   readonly docs?: string;
   readonly list: boolean;
   readonly explain: boolean;
+  readonly proven?: readonly string[];
   readonly seed: number;
   readonly sabotage: boolean;
   readonly atOnce: number;
@@ -88,6 +90,10 @@ const program = new Command('conformance')
     'ask `fairlead explain` too: prediction, proof by a packet and the packets must agree',
     false,
   )
+  .option(
+    '--proven <files...>',
+    'run nothing: add up what results of --json say of explain, and write it with --docs',
+  )
   .option('--seed <number>', 'with --explain: which half is proven first', wholeNumber, 1)
   .option('--list', 'print the scenarios and run none', false)
   .option('--at-once <count>', 'scenarios to run concurrently', Number, 12)
@@ -100,6 +106,7 @@ const program = new Command('conformance')
   .action(main);
 
 async function main(options: Options): Promise<void> {
+  if (options.proven) return await tellProven(options.proven, options.docs);
   const matching = CORPUS.filter((scenario) => options.only?.test(scenario.name) ?? true);
   const asked = options.share ? shareOf(matching, options.share) : matching;
   const scenarios = acceptedBy(options.api, asked);
@@ -117,6 +124,12 @@ async function main(options: Options): Promise<void> {
   for (const { name, kernelParts = [] } of options.proxy) assertKernelHas(kernelParts, name);
   if (options.sabotage) await judgeTheJudge(options);
   else await judgeProxies(options, scenarios);
+}
+
+async function tellProven(files: readonly string[], docs: string | undefined): Promise<void> {
+  const table = provenMarkdown(await readResults(files));
+  console.log(table);
+  if (docs) await updateDocument(docs, 'explain-proven', table);
 }
 
 async function listDiffering(options: Options, corpus: readonly Scenario[]): Promise<void> {
