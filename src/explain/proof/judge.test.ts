@@ -16,6 +16,8 @@ const FORWARD: Prediction = {
   ...FOUND,
 };
 const REJECT: Prediction = { code: 'REFUSED_NO_ENDPOINTS', action: 'reject', ...FOUND };
+/** A node port on loopback, at which the agent does not listen now. */
+const NOT_RELAYED: Prediction = { ...REJECT, code: 'REFUSED_NO_ENDPOINTS', relayed: true };
 const DROP: Prediction = { code: 'DROPPED_NO_LOCAL_ENDPOINTS', action: 'drop', ...FOUND };
 const PASS: Prediction = { code: 'NO_SUCH_ADDRESS', action: 'pass' };
 
@@ -55,6 +57,10 @@ describe('judge()', () => {
       codeOf(FORWARD, { kind: 'connect', answer: SILENT }, { protocol: 'UDP' }),
       undefined,
     );
+    const passed = { outcome: { is: 'passed' }, answer: REFUSED } as const;
+    assert.equal(codeOf(NOT_RELAYED, passed), undefined);
+    assert.equal(codeOf(REJECT, passed), 'NOT_AS_PREDICTED');
+    assert.equal(codeOf(NOT_RELAYED, { ...passed, answer: ACCEPTED }), 'NOT_AS_PREDICTED');
     const rejected: Observed = { is: 'rejected', by: rule(true) };
     assert.equal(codeOf(REJECT, { outcome: rejected, answer: REFUSED }), undefined);
     const dropped: Observed = { is: 'dropped', by: rule(true) };

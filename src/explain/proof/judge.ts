@@ -57,7 +57,7 @@ function judgeByRules(
   proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
   of: JudgedCase,
 ): Judgement {
-  const { outcome } = proof;
+  const { outcome, answer } = proof;
   const foreign = foreignRule(outcome);
   if (foreign !== undefined) return stoppedBy(foreign, outcome, of);
   if (outcome.is === 'lost' && !ROUTED.has(prediction.action)) return lostAfter(proof, of);
@@ -66,6 +66,10 @@ function judgeByRules(
       return judgeForwarded(prediction, proof, of);
     case 'reject':
       if (outcome.is === 'rejected') return AGREES;
+      // No rule is for it, and nothing listens there.
+      if (isUnrelayed(prediction) && outcome.is === 'passed' && answer.is === 'refused') {
+        return AGREES;
+      }
       // The kernel limits how many ICMP errors it sends.
       if (outcome.is === 'dropped' && of.protocol === 'UDP') return AGREES;
       return otherwise('should have been rejected', outcome, of);
@@ -78,6 +82,10 @@ function judgeByRules(
     case 'other-service':
       return AGREES;
   }
+}
+
+function isUnrelayed(prediction: Prediction): boolean {
+  return prediction.code === 'REFUSED_NO_ENDPOINTS' && prediction.relayed === true;
 }
 
 /** Where the routes lead is not predicted. */

@@ -21,7 +21,7 @@ export function relayedAt(
   if (!isRelayed || to.protocol !== 'TCP' || source.class !== 'host') return undefined;
   const outcome = frontend.outcomes.outside;
   if (outcome.action !== 'forward') {
-    return { code: 'REFUSED_NO_ENDPOINTS', action: 'reject', row, frontend };
+    return { code: 'REFUSED_NO_ENDPOINTS', action: 'reject', row, frontend, relayed: true };
   }
   const { list } = outcome;
   return {

@@ -27,6 +27,8 @@ export type Prediction =
   | ({
       readonly code: 'REFUSED_NO_ENDPOINTS';
       readonly action: 'reject' | 'pass';
+      /** The kernel refuses it, because the agent relays nothing there now. Undefined: a rule does. */
+      readonly relayed?: true;
     } & Found)
   /** The policy is Local, and this machine has no Node object. */
   | ({ readonly code: 'REFUSED_NOT_A_NODE'; readonly action: 'reject' | 'pass' } & Found)
