@@ -32,7 +32,7 @@ describe('the page of the real fairlead view', () => {
       await page.until(
         `Number(document.querySelector('.rope-box[data-service="shop/busy"]')?.dataset.rate) > 0`,
         'the busy Service',
-        SOON_MS + 1000,
+        SOON_MS,
       );
       await page.until(
         `document.querySelector('[data-end=pod]') !== null`,
@@ -49,7 +49,7 @@ describe('the page of the real fairlead view', () => {
       await page.until(
         `Number(document.querySelector('[data-end=rejected]')?.dataset.rate) > 0`,
         'rejected connections',
-        SOON_MS + 1000,
+        SOON_MS,
       );
       await page.until(
         `document.querySelector('[data-fact=attention]').textContent.includes('shop/empty')`,

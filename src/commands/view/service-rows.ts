@@ -1,6 +1,7 @@
 import type { PagedRow } from '../../agent/servers/row-pages.ts';
 import { readRows } from '../../agent/servers/status-client.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
+import { Rest } from '../top/rest.ts';
 
 /** Where an endpoint is. */
 export interface Place {
@@ -13,7 +14,7 @@ interface Known {
   readonly rows: readonly PagedRow[];
   readonly places: ReadonlyMap<string, Place>;
   readonly untilMs: number;
-  readonly notBeforeMs: number;
+  readonly rest: Rest;
 }
 
 export type ReadService = (service: string) => Promise<readonly PagedRow[]>;
@@ -23,8 +24,6 @@ export function readService(socketPath: string): ReadService {
 }
 
 const KEPT_MS = 60_000;
-/** Reading one again may take a fiftieth of the time. */
-const REST_FACTOR = 49;
 const MOST_KEPT = 200;
 
 /** Rows of the Services that are shown, with the reasons for each endpoint, read again when they change. */
@@ -69,7 +68,7 @@ export class ServiceRows {
     if (known === undefined) return true;
     const nowMs = this.#monotonicMs();
     const isOld = nowMs >= known.untilMs || this.#changed.has(service);
-    return isOld && nowMs >= known.notBeforeMs;
+    return isOld && known.rest.isOver(nowMs);
   }
 
   async #current(service: string): Promise<Known> {
@@ -79,12 +78,9 @@ export class ServiceRows {
     const startedAtMs = this.#monotonicMs();
     const rows = await this.#read(service);
     const nowMs = this.#monotonicMs();
-    const known: Known = {
-      rows,
-      places: placesOf(rows),
-      untilMs: nowMs + KEPT_MS,
-      notBeforeMs: nowMs + (nowMs - startedAtMs) * REST_FACTOR,
-    };
+    const rest = before?.rest ?? new Rest();
+    rest.begin(nowMs, { costMs: nowMs - startedAtMs });
+    const known: Known = { rows, places: placesOf(rows), untilMs: nowMs + KEPT_MS, rest };
     this.#known.delete(service);
     this.#known.set(service, known);
     const surplus = Math.max(0, this.#known.size - MOST_KEPT);
