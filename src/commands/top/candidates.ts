@@ -3,10 +3,12 @@ import type { RefusedRate } from './refused-rates.ts';
 
 /** Service ports whose counters are read in a tick: more than fit a screen. */
 const MOST_MEASURED = 100;
+/** Times what is wanted. */
+const SORTED_AT_ONCE = 8;
 
 export interface Known {
   /** Every service port. */
-  readonly keys: readonly ServicePortKey[];
+  readonly keys: ReadonlySet<ServicePortKey>;
   readonly heard: ReadonlyMap<ServicePortKey, number>;
   readonly newInTotals: ReadonlyMap<ServicePortKey, number>;
   readonly refused: ReadonlyMap<ServicePortKey, RefusedRate>;
@@ -20,33 +22,43 @@ export interface Known {
  */
 export function candidatesOf(known: Known): readonly ServicePortKey[] {
   const { keys, heard, newInTotals, refused, live } = known;
-  if (keys.length <= MOST_MEASURED) return keys;
-  const served = new Set(keys);
-  const isRefusing = [...refused].filter(([, rate]) => isBusy(rate)).map(([key]) => key);
-  const some = new Set([...heard.keys(), ...newInTotals.keys(), ...isRefusing]);
-  const score = (key: ServicePortKey): number =>
-    Math.max(heard.get(key) ?? 0, newInTotals.get(key) ?? 0, refusedPackets(refused.get(key)));
-  const busy = [...some]
-    .filter((key) => served.has(key))
-    .sort((a, b) => score(b) - score(a) || byText(a, b))
-    .slice(0, MOST_MEASURED);
+  if (keys.size <= MOST_MEASURED) return [...keys];
+  const scores = new Map<ServicePortKey, number>();
+  const raise = (key: ServicePortKey, score: number): void => {
+    if (score > (scores.get(key) ?? 0) && keys.has(key)) scores.set(key, score);
+  };
+  for (const [key, count] of heard) raise(key, count);
+  for (const [key, count] of newInTotals) raise(key, count);
+  for (const [key, rate] of refused) raise(key, rate.rejectedPerSecond + rate.droppedPerSecond);
+  const busy = largestOf(scores, MOST_MEASURED);
   if (busy.length === MOST_MEASURED) return busy;
-  const chosen = new Set(busy);
-  const open = [...live]
-    .filter(([key]) => served.has(key) && !chosen.has(key))
-    .sort(([a, x], [b, y]) => y - x || byText(a, b))
-    .slice(0, MOST_MEASURED - busy.length);
-  return [...busy, ...open.map(([key]) => key)];
+  const open = live.entries().filter(([key]) => keys.has(key) && !scores.has(key));
+  return [...busy, ...largestOf(open, MOST_MEASURED - busy.length)];
 }
 
-function isBusy(rate: RefusedRate): boolean {
-  return rate.rejectedPerSecond + rate.droppedPerSecond > 0;
+/** The keys of the largest figures; of as many the first by name. Sorts a few times as many as asked for. */
+function largestOf(
+  figures: Iterable<readonly [ServicePortKey, number]>,
+  most: number,
+): ServicePortKey[] {
+  let kept: (readonly [ServicePortKey, number])[] = [];
+  let least = Number.NEGATIVE_INFINITY;
+  for (const each of figures) {
+    if (each[1] < least) continue;
+    kept.push(each);
+    if (kept.length < most * SORTED_AT_ONCE) continue;
+    kept = kept.sort(byFigure).slice(0, most);
+    least = kept.at(-1)?.[1] ?? least;
+  }
+  return kept
+    .sort(byFigure)
+    .slice(0, most)
+    .map(([key]) => key);
 }
 
-function refusedPackets(rate: RefusedRate | undefined): number {
-  return rate ? rate.rejectedPerSecond + rate.droppedPerSecond : 0;
-}
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : 1;
+function byFigure(
+  [a, x]: readonly [ServicePortKey, number],
+  [b, y]: readonly [ServicePortKey, number],
+): number {
+  return y - x || (a < b ? -1 : 1);
 }

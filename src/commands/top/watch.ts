@@ -65,7 +65,9 @@ export class TrafficWatch {
   };
   readonly #rates = new EndpointRates();
   readonly #refused = new RefusedRates();
-  #keys: readonly ServicePortKey[] = [];
+  #keys: ReadonlySet<ServicePortKey> = new Set();
+  /** Whose counters were wanted last. */
+  #measured: readonly ServicePortKey[] = [];
   #owners: FrontendOwners = ownersOf([]);
   #heard: Tally;
   #live: Tally | undefined;
@@ -134,14 +136,15 @@ export class TrafficWatch {
     await this.#sweep();
     await this.#readRefused();
     await this.#readTotals();
-    await this.#readCounts(this.#candidates(tally));
+    this.#measured = this.#candidates(tally);
+    await this.#readCounts(this.#measured);
   }
 
   async #readServed(): Promise<void> {
     const startedAtMs = this.#options.monotonicMs();
     this.#hasNewServices = false;
     const ports = await this.#options.agent.served();
-    this.#keys = ports.map(([key]) => key);
+    this.#keys = new Set(ports.map(([key]) => key));
     this.#owners = ownersOf(ports);
     const nowMs = this.#options.monotonicMs();
     this.#rests.served.begin(nowMs, { costMs: nowMs - startedAtMs, leastMs: SELDOM_MS });
@@ -207,7 +210,7 @@ export class TrafficWatch {
     return {
       tick: this.#tickCount,
       gathered: {
-        keys: this.#candidates(tally),
+        keys: this.#measured,
         seconds,
         isComplete: heard.isComplete,
         seesAll: this.#options.unseenSources.length === 0,
@@ -217,7 +220,7 @@ export class TrafficWatch {
         rates: this.#rates,
         classOf: this.#options.classOf,
       },
-      known: this.#keys.length,
+      known: this.#keys.size,
       sources: this.#sources(heard, refused !== undefined),
       limits: {
         events: stateOf(heard),
