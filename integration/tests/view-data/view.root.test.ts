@@ -3,15 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import type { Daemon } from '../../../lab/host/processes.ts';
 import { run } from '../../../lab/host/run.ts';
 import { until } from '../../../lab/host/until.ts';
-import type {
-  ChangesAnswer,
-  DoctorAnswer,
-  Dots,
-  PathAnswer,
-  SearchAnswer,
-  ServiceAnswer,
-  ViewTick,
-} from '../../../src/commands/view/protocol.ts';
+import type { ChangesAnswer } from '../../../src/commands/view/protocol/changes.ts';
+import type { DoctorAnswer } from '../../../src/commands/view/protocol/doctor.ts';
+import type { Dots, SearchAnswer } from '../../../src/commands/view/protocol/dots.ts';
+import type { PathAnswer } from '../../../src/commands/view/protocol/path.ts';
+import type { ServiceAnswer } from '../../../src/commands/view/protocol/service.ts';
+import type { ViewTick } from '../../../src/commands/view/protocol/tick.ts';
 import { SHOP } from '../top/shop.ts';
 import { TopSite } from '../top/site.ts';
 import { type Seen, ViewClient } from './view-client.ts';

@@ -1,15 +1,10 @@
-import type {
-  ChangesAnswer,
-  DoctorAnswer,
-  DotState,
-  Dots,
-  Hello,
-  NodeAbout,
-  PathAnswer,
-  SearchAnswer,
-  ServiceAnswer,
-  ViewTick,
-} from '../../../src/commands/view/protocol.ts';
+import type { ChangesAnswer } from '../../../src/commands/view/protocol/changes.ts';
+import type { DoctorAnswer } from '../../../src/commands/view/protocol/doctor.ts';
+import type { DotState, Dots, SearchAnswer } from '../../../src/commands/view/protocol/dots.ts';
+import type { NodeAbout } from '../../../src/commands/view/protocol/node.ts';
+import type { PathAnswer } from '../../../src/commands/view/protocol/path.ts';
+import type { ServiceAnswer } from '../../../src/commands/view/protocol/service.ts';
+import type { Hello, ViewTick } from '../../../src/commands/view/protocol/tick.ts';
 import type { PathQuestion, ViewData } from '../../../src/commands/view/view-data.ts';
 import { SCRIPTED_PATHS } from './scripted-paths.ts';
 import { NOW_MS, scriptedChanges, scriptedDots, scriptedService } from './scripted-services.ts';

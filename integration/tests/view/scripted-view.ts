@@ -1,6 +1,7 @@
 import { EventStreams } from '../../../src/commands/view/event-streams.ts';
 import { pageFolder, readPageFiles } from '../../../src/commands/view/page-files.ts';
-import type { DotState, ViewTick } from '../../../src/commands/view/protocol.ts';
+import type { DotState } from '../../../src/commands/view/protocol/dots.ts';
+import type { ViewTick } from '../../../src/commands/view/protocol/tick.ts';
 import { openViewServer } from '../../../src/commands/view/server.ts';
 import { ScriptedNode, type ScriptOptions } from './scripted-node.ts';
 

@@ -5,7 +5,8 @@ import { unseenSourcesIn } from '../../modes/registry.ts';
 import { isWell } from '../status/summary.ts';
 import { troublesOf } from '../status/trouble.ts';
 import { Rest } from '../top/rest.ts';
-import type { NodeAbout, Propagation, RowsNow, Trouble } from './protocol.ts';
+import type { NodeAbout, Trouble } from './protocol/node.ts';
+import type { Propagation, RowsNow } from './protocol/tick.ts';
 
 /** The agent counts its rows for each status: in a large cluster it is asked seldom. */
 const REST_FACTOR = 99;

@@ -16,7 +16,7 @@ import { conntrackNow } from './conntrack-now.ts';
 import { DotField, serviceOf, withoutPort } from './dots.ts';
 import { EndsOfFlows } from './ends.ts';
 import { Interest } from './interest.ts';
-import type { Ages, TickTotals, ViewTick } from './protocol.ts';
+import type { Ages, TickTotals, ViewTick } from './protocol/tick.ts';
 import { rounded } from './rounding.ts';
 import { readService, ServiceRows } from './service-rows.ts';
 import { trafficMap } from './traffic-map.ts';

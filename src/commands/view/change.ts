@@ -1,7 +1,7 @@
 import type { Happening } from '../../agent/history/entry.ts';
 import type { DatedEntry } from '../../agent/history/page.ts';
 import { sentenceOf } from '../history/sentence.ts';
-import type { Change } from './protocol.ts';
+import type { Change } from './protocol/changes.ts';
 
 /** A sentence names a few of many, but a field may be long. */
 const LONGEST_SENTENCE = 600;

@@ -1,7 +1,7 @@
 import { conntrackLosses } from '../../linux/conntrack/table-use.ts';
 import { kernelSysctls, type Sysctls } from '../../linux/sysctl.ts';
 import { SysctlError } from '../../linux/sysctl-error.ts';
-import type { ConntrackNow } from './protocol.ts';
+import type { ConntrackNow } from './protocol/tick.ts';
 
 /** How full conntrack is. Undefined: this kernel has none. */
 export function conntrackNow(sysctls: Sysctls = kernelSysctls()): ConntrackNow | undefined {

@@ -1,5 +1,5 @@
 import type { ServiceFigures } from '../top/figures.ts';
-import type { MapEnd } from './protocol.ts';
+import type { MapEnd } from './protocol/traffic.ts';
 import { rounded } from './rounding.ts';
 import type { ServiceRows } from './service-rows.ts';
 

@@ -1,4 +1,4 @@
-import type { ViewTick } from './protocol.ts';
+import type { ViewTick } from './protocol/tick.ts';
 
 /** A tick goes to every page each second, also over a slow tunnel. */
 export const MOST_TICK_BYTES = 20_000;

@@ -10,14 +10,12 @@ import { STATUS_SOCKET } from '../run/folder.ts';
 import { AgentStatus, nodeAbout } from './agent-status.ts';
 import { changesBefore } from './change-pages.ts';
 import { OneAtATime } from './one-at-a-time.ts';
-import type {
-  ChangesAnswer,
-  DoctorAnswer,
-  Hello,
-  NodeAbout,
-  PathAnswer,
-  ServiceAnswer,
-} from './protocol.ts';
+import type { ChangesAnswer } from './protocol/changes.ts';
+import type { DoctorAnswer } from './protocol/doctor.ts';
+import type { NodeAbout } from './protocol/node.ts';
+import type { PathAnswer } from './protocol/path.ts';
+import type { ServiceAnswer } from './protocol/service.ts';
+import type { Hello } from './protocol/tick.ts';
 import { search } from './search.ts';
 import { servicePortAnswer } from './service-answer.ts';
 import type { Session } from './session.ts';

@@ -1,4 +1,4 @@
-import type { PastPoint, ViewTick } from './protocol.ts';
+import type { PastPoint, ViewTick } from './protocol/tick.ts';
 
 const MOST_POINTS = 120;
 

@@ -1,6 +1,6 @@
 import { ServerError } from '../../agent/servers/server-error.ts';
 import { CommandError } from '../command-error.ts';
-import type { Problem } from './protocol.ts';
+import type { Problem } from './protocol/common.ts';
 
 /** A request that is not answered, with its status code. */
 export class ViewProblem extends Error {

@@ -1,4 +1,4 @@
-import type { Problem } from './protocol.ts';
+import type { Problem } from './protocol/common.ts';
 
 /** A response as a whole. */
 export interface WholeResponse {

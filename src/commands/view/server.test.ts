@@ -121,12 +121,12 @@ describe('the server of `fairlead view`', () => {
 
   it('serves no file outside of the page, however the path is written', async () => {
     const paths = [
-      '/../protocol.ts',
+      '/../server.ts',
       '/%2e%2e/protocol.ts',
-      '/..%2fprotocol.ts',
+      '/..%2fserver.ts',
       '/%2e%2e%2fprotocol.ts',
-      '/..%5cprotocol.ts',
-      '/page/../../protocol.ts',
+      '/..%5cserver.ts',
+      '/page/../../server.ts',
       '//etc/passwd',
       '/etc/passwd',
       '/app.ts%00.html',

@@ -18,7 +18,7 @@ import type {
   KernelState,
   OutcomeAnswer,
   ServicePortAnswer,
-} from './protocol.ts';
+} from './protocol/service.ts';
 import { rounded } from './rounding.ts';
 
 const MOST_ENDPOINTS = 300;

@@ -3,7 +3,7 @@ import { AgentWatch, TICK_MS } from './agent-watch.ts';
 import { fittedTick } from './fit-tick.ts';
 import { Past } from './past.ts';
 import { problemOf } from './problem.ts';
-import type { Problem } from './protocol.ts';
+import type { Problem } from './protocol/common.ts';
 
 export interface SessionOptions {
   readonly socketPath: string;

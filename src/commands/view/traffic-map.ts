@@ -2,7 +2,7 @@ import type { SourceClass } from '../../forwarding/model.ts';
 import type { ServiceFigures } from '../top/figures.ts';
 import type { Gathered } from '../top/rows.ts';
 import type { Ending, EndsOfFlows } from './ends.ts';
-import type { MapFlow, MapService, SourceRates, TrafficMap } from './protocol.ts';
+import type { MapFlow, MapService, SourceRates, TrafficMap } from './protocol/traffic.ts';
 import { rounded, sumOfKnown } from './rounding.ts';
 
 const MOST_SHOWN = 10;

@@ -1,13 +1,10 @@
-import type {
-  ChangesAnswer,
-  DoctorAnswer,
-  Dots,
-  Hello,
-  NodeAbout,
-  PathAnswer,
-  SearchAnswer,
-  ServiceAnswer,
-} from './protocol.ts';
+import type { ChangesAnswer } from './protocol/changes.ts';
+import type { DoctorAnswer } from './protocol/doctor.ts';
+import type { Dots, SearchAnswer } from './protocol/dots.ts';
+import type { NodeAbout } from './protocol/node.ts';
+import type { PathAnswer } from './protocol/path.ts';
+import type { ServiceAnswer } from './protocol/service.ts';
+import type { Hello } from './protocol/tick.ts';
 
 export interface PathQuestion {
   readonly target: string;

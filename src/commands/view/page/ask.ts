@@ -1,4 +1,4 @@
-import type { Problem } from '../protocol.ts';
+import type { Problem } from '../protocol/common.ts';
 
 export type Answered<T> =
   | { readonly is: 'answer'; readonly value: T }

@@ -1,4 +1,4 @@
-import type { Change } from '../protocol.ts';
+import type { Change } from '../protocol/changes.ts';
 import { exactTime, timeOfDay } from './dates.ts';
 import { h, nameOf, replace } from './dom.ts';
 import { milliseconds } from './figures.ts';

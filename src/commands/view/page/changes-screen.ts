@@ -1,4 +1,4 @@
-import type { Change, ChangesAnswer } from '../protocol.ts';
+import type { Change, ChangesAnswer } from '../protocol/changes.ts';
 import { ask } from './ask.ts';
 import { ChangeList } from './change-list.ts';
 import { exactTime } from './dates.ts';

@@ -1,4 +1,4 @@
-import type { DoctorAnswer, DoctorResult } from '../protocol.ts';
+import type { DoctorAnswer, DoctorResult } from '../protocol/doctor.ts';
 import { ask } from './ask.ts';
 import { exactTime } from './dates.ts';
 import { h, nameOf, refresh, replace } from './dom.ts';

@@ -1,4 +1,4 @@
-import type { DotState } from '../protocol.ts';
+import type { DotState } from '../protocol/dots.ts';
 
 export type Palette = Readonly<Record<DotState, string>>;
 

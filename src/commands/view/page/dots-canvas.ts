@@ -1,4 +1,4 @@
-import type { DotState } from '../protocol.ts';
+import type { DotState } from '../protocol/dots.ts';
 import type { DotField } from './dot-field.ts';
 import { drawDot, type Palette, paletteOf } from './dot-shape.ts';
 import { type DotsLayout, layDots } from './dots-layout.ts';

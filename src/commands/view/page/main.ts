@@ -1,4 +1,4 @@
-import type { Dots } from '../protocol.ts';
+import type { Dots } from '../protocol/dots.ts';
 import { ask } from './ask.ts';
 import { openChanges } from './changes-screen.ts';
 import { openDoctor } from './doctor-screen.ts';

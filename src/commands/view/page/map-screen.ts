@@ -1,4 +1,4 @@
-import type { ServiceAnswer } from '../protocol.ts';
+import type { ServiceAnswer } from '../protocol/service.ts';
 import type { Answered } from './ask.ts';
 import { barsOf } from './bars.ts';
 import { ChangeList } from './change-list.ts';

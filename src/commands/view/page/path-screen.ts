@@ -1,4 +1,4 @@
-import type { PathAnswer, PathCandidate } from '../protocol.ts';
+import type { PathAnswer, PathCandidate } from '../protocol/path.ts';
 import { ask } from './ask.ts';
 import { h, nameOf, replace } from './dom.ts';
 import { pathForm } from './path-form.ts';

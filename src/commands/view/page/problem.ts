@@ -1,4 +1,4 @@
-import type { Problem } from '../protocol.ts';
+import type { Problem } from '../protocol/common.ts';
 import { h } from './dom.ts';
 
 /** A request that failed, with what to do. */

@@ -1,4 +1,4 @@
-import type { ServiceAnswer } from '../protocol.ts';
+import type { ServiceAnswer } from '../protocol/service.ts';
 import { type Answered, ask } from './ask.ts';
 
 /** The server measures a Service while it is asked for. */

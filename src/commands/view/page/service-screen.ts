@@ -1,10 +1,10 @@
+import type { SourceClassName } from '../protocol/common.ts';
 import type {
   FrontendAnswer,
   OutcomeAnswer,
   ServiceAnswer,
   ServicePortAnswer,
-  SourceClassName,
-} from '../protocol.ts';
+} from '../protocol/service.ts';
 import { ChangeList } from './change-list.ts';
 import { h, nameOf, refresh, replace } from './dom.ts';
 import { endpointTable } from './endpoint-table.ts';

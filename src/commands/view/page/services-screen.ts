@@ -1,4 +1,4 @@
-import type { DotState, SearchAnswer } from '../protocol.ts';
+import type { DotState, SearchAnswer } from '../protocol/dots.ts';
 import { ask } from './ask.ts';
 import { h, nameOf, replace, setText } from './dom.ts';
 import { DOT_STATES, wordOf } from './dot-field.ts';

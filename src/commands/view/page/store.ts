@@ -1,4 +1,7 @@
-import type { Change, Hello, NodeAbout, PastPoint, Problem, ViewTick } from '../protocol.ts';
+import type { Change } from '../protocol/changes.ts';
+import type { Problem } from '../protocol/common.ts';
+import type { NodeAbout } from '../protocol/node.ts';
+import type { Hello, PastPoint, ViewTick } from '../protocol/tick.ts';
 import { DotField } from './dot-field.ts';
 
 /** Ticks that the small lines show. */

@@ -1,4 +1,5 @@
-import type { Hello, Problem, ViewTick } from '../protocol.ts';
+import type { Problem } from '../protocol/common.ts';
+import type { Hello, ViewTick } from '../protocol/tick.ts';
 import type { Store } from './store.ts';
 
 const FIRST_PAUSE_MS = 1000;

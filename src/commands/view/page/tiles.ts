@@ -1,4 +1,4 @@
-import type { PastPoint, ViewTick } from '../protocol.ts';
+import type { PastPoint, ViewTick } from '../protocol/tick.ts';
 import { h, setAttribute, setText } from './dom.ts';
 import { ABSENT, count, counted, exactRate, milliseconds, percent, rate } from './figures.ts';
 import { sparkOf } from './spark.ts';

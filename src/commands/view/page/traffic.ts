@@ -1,4 +1,4 @@
-import type { MapEnd, MapFlow, TrafficMap } from '../protocol.ts';
+import type { MapEnd, MapFlow, TrafficMap } from '../protocol/traffic.ts';
 import { count, counted } from './figures.ts';
 import { serviceOfPort } from './route.ts';
 

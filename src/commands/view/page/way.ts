@@ -1,4 +1,4 @@
-import type { PathAnswer, PathProof, PathRule, PathStep } from '../protocol.ts';
+import type { PathAnswer, PathProof, PathRule, PathStep } from '../protocol/path.ts';
 import { milliseconds } from './figures.ts';
 
 /** An explanation as a line: a client, stations with stops, and an end. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../protocol.ts';
+import type { Problem } from '../../protocol/common.ts';
 
 /** A script with types, which the server removes. */
 export function codeOf(problem: Problem): string {
