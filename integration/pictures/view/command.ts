@@ -25,6 +25,9 @@ interface Screen {
   readonly planted?: readonly [plant: string, remove: string];
 }
 
+/** So that a screen with little on it has a small picture. */
+const LEAST_HEIGHT = 420;
+
 const GUARD = [
   `table inet guard {
     chain forward {
@@ -59,7 +62,7 @@ async function takePictures({ folder, seconds }: Options): Promise<void> {
     for (const theme of ['dark', 'light'] as const) {
       for (const screen of screensOf(view)) {
         const { width = 1280, name } = screen;
-        await page.look({ width, theme });
+        await page.look({ width, theme, height: LEAST_HEIGHT });
         const bytes = smallPng(await pictureOf(page, screen));
         writeFileSync(join(folder, `view-${name}-${theme}.png`), bytes);
         console.log(`view-${name}-${theme}.png  ${Math.round(bytes.length / 1000)} kB`);
@@ -91,17 +94,18 @@ async function live(view: RealView, seconds: number): Promise<void> {
   view.loadAll(node, some(addresses.slice(1, 7), 0.3));
   view.loadAll(outside, some([addresses[0] ?? '', addresses[2] ?? '', addresses[7] ?? ''], 0.8));
   view.load(outside, { transport: 'TCP', address: LOAD_BALANCER, port: 80, count: 1 });
-  const third = (seconds * 1000) / 3;
-  await delay(third);
-  run(['nft', 'flush', 'chain', 'ip', 'fairlead', 'masquerading']);
-  await delay(third);
-  view.write(
-    townManifests(
-      endpoints.map(({ ipv4 }) => ipv4),
-      { hasReviews: false },
-    ),
-  );
-  await delay(third);
+  const pods = endpoints.map(({ ipv4 }) => ipv4);
+  const events = [
+    () => view.write(townManifests(pods, { hasReviews: true, ledgers: 1 })),
+    () => run(['nft', 'flush', 'chain', 'ip', 'fairlead', 'masquerading']),
+    () => view.write(townManifests(pods, { hasReviews: true })),
+    () => view.write(townManifests(pods, { hasReviews: false })),
+  ];
+  for (const happen of events) {
+    await delay((seconds * 1000) / (events.length + 1));
+    happen();
+  }
+  await delay((seconds * 1000) / (events.length + 1));
 }
 
 function screensOf(view: RealView): readonly Screen[] {

@@ -17,6 +17,8 @@ const USED: readonly (readonly [name: string, endpoints: readonly number[], weig
 ];
 const NODES = ['node1', 'node2', 'node3'];
 const TEAMS = ['batch', 'data', 'edge', 'feed', 'ml', 'press', 'stage', 'video'];
+/** Which team a Service is of: some have more than others. */
+const SHARES = [0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 5, 6, 7];
 const PARTS = ['api', 'auth', 'cache', 'feed', 'front', 'queue', 'store', 'worker'];
 const QUIET = 620;
 
@@ -42,10 +44,15 @@ export const REVIEWS = '10.96.0.30';
 export interface TownState {
   /** Whether the only endpoint of shop/reviews is ready. */
   readonly hasReviews: boolean;
+  /** Endpoints of pay/ledger that are ready, of two. */
+  readonly ledgers?: number;
 }
 
 /** `endpoints`: addresses of three pods, which stand for three nodes. */
-export function townManifests(endpoints: readonly string[], { hasReviews }: TownState): string {
+export function townManifests(
+  endpoints: readonly string[],
+  { hasReviews, ledgers = 2 }: TownState,
+): string {
   const pods = endpoints.map((address, at) => ({
     address,
     node: NODES[at] ?? 'node1',
@@ -57,12 +64,16 @@ export function townManifests(endpoints: readonly string[], { hasReviews }: Town
   const used = USED.flatMap(([name, numbers], at) => [
     service(name, { clusterIP: `10.96.0.${at + 10}` }),
     slice(name, [
-      ...numbers.flatMap((each) => pods[each] ?? []),
+      ...numbers.flatMap((each, at) => {
+        const pod = pods[each];
+        const isDown = name === 'pay/ledger' && at >= ledgers;
+        return pod === undefined ? [] : [{ ...pod, ready: !isDown }];
+      }),
       ...(name === 'shop/web' ? [late] : []),
     ]),
   ]);
   const quiet = Array.from({ length: QUIET }, (_, at) => {
-    const team = `${TEAMS[(at * at) % TEAMS.length]}-${String((at * 7) % 5).padStart(2, '0')}`;
+    const team = `${TEAMS[SHARES[at % SHARES.length] ?? 0]}-${String((at * 7) % 5).padStart(2, '0')}`;
     return service(`${team}/${PARTS[at % PARTS.length]}-${at}`, {
       clusterIP: `10.96.${2 + Math.floor(at / 250)}.${1 + (at % 250)}`,
     });

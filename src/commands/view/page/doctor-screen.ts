@@ -1,7 +1,8 @@
 import type { DoctorAnswer, DoctorResult } from '../protocol/doctor.ts';
 import { ask } from './ask.ts';
 import { exactTime } from './dates.ts';
-import { h, nameOf, refresh, replace } from './dom.ts';
+import { h, nameOf, refresh, replace, withCode } from './dom.ts';
+import { emptyPanel } from './empty.ts';
 import { counted } from './figures.ts';
 import { problemBox } from './problem.ts';
 import type { ScreenContext } from './screen.ts';
@@ -30,14 +31,7 @@ export function openDoctor({ store, signal }: ScreenContext): HTMLElement {
     store.tell();
   };
   again.addEventListener('click', () => void load());
-  replace(
-    body,
-    h(
-      'section',
-      { class: 'panel' },
-      h('p', { class: 'empty' }, 'Checking this machine: nothing is changed …'),
-    ),
-  );
+  replace(body, emptyPanel('Checking this machine: nothing is changed …'));
   void load();
   const head = h(
     'section',
@@ -59,7 +53,8 @@ function report(answer: DoctorAnswer): HTMLElement {
   const told = results
     .filter(({ level }) => level !== 'ok')
     .sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
-  const fine = results.filter(({ level }) => level === 'ok');
+  // Modes have a list of their own below.
+  const fine = results.filter(({ level, check }) => level === 'ok' && check !== 'modes');
   return h(
     'div',
     { class: 'stack', data: { verdict } },
@@ -78,7 +73,12 @@ function report(answer: DoctorAnswer): HTMLElement {
       ),
       ...told.map(findingRow),
     ),
-    h('section', { class: 'panel' }, h('h2', {}, 'As Services need it'), ...fine.map(findingRow)),
+    h(
+      'section',
+      { class: 'panel' },
+      h('h2', {}, 'As Services need it'),
+      h('div', { class: 'columns' }, ...fine.map(findingRow)),
+    ),
     h(
       'section',
       { class: 'panel' },
@@ -107,7 +107,7 @@ function findingRow({ check, level, code, what, why, next }: DoctorResult): HTML
       why === undefined ? undefined : h('div', { class: 'why' }, why),
       next === undefined
         ? undefined
-        : h('div', { class: 'next' }, h('b', {}, 'what to do: '), next),
+        : h('div', { class: 'next' }, h('b', {}, 'what to do: '), ...withCode(next)),
     ),
   );
 }

@@ -44,6 +44,25 @@ export function nameOf(text: string, className = ''): HTMLElement {
   return h('bdi', className === '' ? {} : { class: className }, text);
 }
 
+/** `address:port`, which is broken before the port where it has to be. */
+export function addressOf(text: string): HTMLElement {
+  const colon = text.lastIndexOf(':');
+  if (colon === -1) return nameOf(text);
+  return h('bdi', {}, text.slice(0, colon), h('wbr'), text.slice(colon));
+}
+
+/** Text in which commands are between backquotes. */
+export function withCode(text: string): Child[] {
+  return text.split('`').map((part, at) => (at % 2 === 0 ? part : h('code', {}, part)));
+}
+
+/** Fills a place anew where what it shows has changed. */
+export function fillFor(place: HTMLElement, key: string, fill: () => readonly Child[]): void {
+  if (place.dataset['key'] === key) return;
+  place.dataset['key'] = key;
+  replace(place, ...fill());
+}
+
 export function replace(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...nodes(children));
 }

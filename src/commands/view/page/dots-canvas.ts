@@ -1,10 +1,11 @@
 import type { DotState } from '../protocol/dots.ts';
 import type { DotField } from './dot-field.ts';
 import { drawDot, type Palette, paletteOf } from './dot-shape.ts';
-import { type DotsLayout, layDots } from './dots-layout.ts';
+import { layDots } from './dots-layout.ts';
+import type { DotsLayout } from './dots-places.ts';
 
-const LABEL_HEIGHT = 16;
-const LEAST_LABELLED_WIDTH = 46;
+/** Two namespaces may be as far apart as a long name is wide. */
+const MOST_GAP_CELLS = 12;
 
 /** Every Service as one dot. One that changes is drawn alone. */
 export class DotsCanvas {
@@ -30,11 +31,11 @@ export class DotsCanvas {
   drawAll(): void {
     const width = this.element.parentElement?.clientWidth ?? 0;
     if (width === 0) return;
-    const height = width < 600 ? 420 : 250;
+    const height = width < 600 ? 480 : 290;
     const layout = layDots(this.#field, { width, height });
     this.#layout = layout;
     this.#palette = paletteOf(this.element.parentElement ?? document.body);
-    const canvas = this.#sized(width, layout.height + LABEL_HEIGHT);
+    const canvas = this.#sized(width, layout.height);
     if (canvas === undefined) return;
     this.#drawLabels(canvas, layout);
     for (const state of ['q', 'u', 'b', 'w', 'l', 'n'] as const) this.#drawState(canvas, state);
@@ -62,8 +63,7 @@ export class DotsCanvas {
     const { cell } = layout;
     const middle = cell / 2;
     const [x, y] = [(layout.x[index] ?? 0) + middle, (layout.y[index] ?? 0) + middle];
-    // A gap between two namespaces is less than two cells.
-    for (const step of [1, 1.5, 2, 2.5]) {
+    for (let step = 1; step <= MOST_GAP_CELLS; step += 0.5) {
       const found = this.indexAt(x + right * step * cell, y + down * step * cell);
       if (found !== undefined && found !== index) return found;
     }
@@ -106,19 +106,13 @@ export class DotsCanvas {
     }
   }
 
-  #drawLabels(canvas: CanvasRenderingContext2D, { labels, height }: DotsLayout): void {
+  #drawLabels(canvas: CanvasRenderingContext2D, { labels }: DotsLayout): void {
     const style = getComputedStyle(this.element);
     canvas.font = `11px ${style.fontFamily}`;
     canvas.fillStyle = style.color;
     canvas.globalAlpha = 0.75;
-    let free = 0;
-    for (const [at, { namespace, x }] of labels.entries()) {
-      const next = labels.slice(at + 1).find((each) => each.x > x)?.x ?? Infinity;
-      const room = Math.min(next, this.element.clientWidth) - x - 6;
-      if (x < free || room < LEAST_LABELLED_WIDTH) continue;
-      const text = fitted(canvas, namespace, room);
-      canvas.fillText(text, x, height + 12);
-      free = x + canvas.measureText(text).width + 6;
+    for (const { namespace, x, y, room } of labels) {
+      canvas.fillText(fitted(canvas, namespace, room), x, y);
     }
     canvas.globalAlpha = 1;
   }

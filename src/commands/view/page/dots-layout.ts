@@ -1,34 +1,22 @@
 import type { DotField, DotGroup } from './dot-field.ts';
+import type { DotsLabel, DotsLayout, DotsRoom } from './dots-places.ts';
+import { shelvesOf } from './dots-shelves.ts';
 
 const LARGEST_CELL = 18;
 const SMALLEST_CELL = 1.5;
-
-export interface DotsLayout {
-  readonly cell: number;
-  readonly height: number;
-  /** Pixels of the dot at each index. */
-  readonly x: Float32Array;
-  readonly y: Float32Array;
-  /** Indices from the first place to the last. */
-  readonly order: Uint32Array;
-  /** Where namespaces begin, for those wide enough to be named. */
-  readonly labels: readonly {
-    readonly namespace: string;
-    readonly x: number;
-    readonly width: number;
-  }[];
-}
-
-export interface DotsRoom {
-  readonly width: number;
-  readonly height: number;
-}
+const LABEL_HEIGHT = 16;
+const LEAST_LABELLED_WIDTH = 46;
 
 /**
  * Blocks of dots, namespace after namespace, in each what needs attention first. A dot stays where it
- * is while only states change. A small namespace shares a column with the one before if it fits below.
+ * is while only states change.
  */
 export function layDots(field: DotField, room: DotsRoom): DotsLayout {
+  return shelvesOf(field, room) ?? layDense(field, room);
+}
+
+/** A small namespace shares a column with the one before if it fits below. */
+function layDense(field: DotField, room: DotsRoom): DotsLayout {
   const { groups } = field;
   let [low, high] = [SMALLEST_CELL, LARGEST_CELL];
   if (widthAt(groups, high, room) > room.width) {
@@ -100,10 +88,23 @@ function placed(field: DotField, cell: number, room: DotsRoom): DotsLayout {
       order[group.from + at] = index;
     }
   }
-  const labels = places.map(({ group, column, columns, gaps }) => ({
+  const height = Math.ceil(rows * cell) + LABEL_HEIGHT;
+  const begins = places.map(({ group, column, gaps }) => ({
     namespace: group.namespace,
     x: gaps * gapOf(cell) + column * cell,
-    width: columns * cell,
   }));
-  return { cell, height: Math.ceil(rows * cell), x, y, order, labels };
+  return { cell, height, x, y, order, labels: labelsOf(begins, { ...room, height }) };
+}
+
+/** Below the dots, for those that have the width to the next one. */
+function labelsOf(
+  begins: readonly Pick<DotsLabel, 'namespace' | 'x'>[],
+  { width, height }: DotsRoom,
+): DotsLabel[] {
+  return begins.flatMap(({ namespace, x }, at) => {
+    const next = begins.slice(at + 1).find((each) => each.x > x)?.x ?? width;
+    const isCovered = begins[at - 1]?.x === x;
+    const room = next - x - 6;
+    return isCovered || room < LEAST_LABELLED_WIDTH ? [] : [{ namespace, x, y: height - 4, room }];
+  });
 }

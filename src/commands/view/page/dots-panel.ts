@@ -1,4 +1,4 @@
-import { h, nameOf, onWidth, replace, setAttribute, setText } from './dom.ts';
+import { fillFor, h, nameOf, onWidth, replace, setAttribute, setText } from './dom.ts';
 import { DOT_STATES, wordOf } from './dot-field.ts';
 import { drawDot, paletteOf } from './dot-shape.ts';
 import { DotsCanvas } from './dots-canvas.ts';
@@ -40,7 +40,7 @@ export function dotsPanel({ store, go, signal }: ScreenContext): HTMLElement {
     attention,
   );
   const summarise = (): void => {
-    setText(total, `${count(dots.size)}, one dot each, side by side in their namespaces`);
+    setText(total, `${count(dots.size)}, one dot each, by namespace`);
     for (const each of legend) each.update(store);
     fillAttention(attention, store);
     setAttribute(canvas.element, 'aria-label', summaryOf(store));
@@ -138,29 +138,28 @@ function fillAttention(place: HTMLElement, { dots }: Store): void {
     found: dots.countOf(state) === 0 ? [] : dots.list(state, MOST_NAMED),
   }));
   const key = JSON.stringify(parts.map(({ state, found }) => [found, dots.countOf(state)]));
-  if (place.dataset['key'] === key) return;
-  place.dataset['key'] = key;
-  const lines = parts
-    .filter(({ found }) => found.length > 0)
-    .map(({ state, found }) => {
-      const names = found.flatMap((index, at) => [
-        at === 0 ? '' : ', ',
-        h(
-          'a',
-          { class: 'link', href: routeTo('map', { service: dots.nameOf(index) }) },
-          nameOf(dots.nameOf(index)),
-        ),
-      ]);
-      const more = dots.countOf(state) - found.length;
-      return h(
-        'div',
-        {},
-        `${wordOf(state)}: `,
-        ...names,
-        more > 0 ? ` and ${count(more)} more` : '',
-      );
-    });
-  replace(place, ...lines);
+  const lines = () =>
+    parts
+      .filter(({ found }) => found.length > 0)
+      .map(({ state, found }) => {
+        const names = found.flatMap((index, at) => [
+          at === 0 ? '' : ', ',
+          h(
+            'a',
+            { class: 'link', href: routeTo('map', { service: dots.nameOf(index) }) },
+            nameOf(dots.nameOf(index)),
+          ),
+        ]);
+        const more = dots.countOf(state) - found.length;
+        return h(
+          'div',
+          {},
+          `${wordOf(state)}: `,
+          ...names,
+          more > 0 ? ` and ${count(more)} more` : '',
+        );
+      });
+  fillFor(place, key, lines);
 }
 
 function summaryOf({ dots }: Store): string {

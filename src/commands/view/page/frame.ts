@@ -1,5 +1,5 @@
 import { bannerOf } from './banner.ts';
-import { h, nameOf, replace, s, setAttribute, setText } from './dom.ts';
+import { fillFor, h, nameOf, replace, s, setAttribute, setText } from './dom.ts';
 import { counted, duration } from './figures.ts';
 import { routeTo, SCREEN_TITLES, SCREENS, type ScreenName } from './route.ts';
 import type { Store } from './store.ts';
@@ -76,16 +76,13 @@ function fillNode(node: HTMLElement, { about, tick }: Store): void {
   const nowMs = tick?.atMs ?? about.atMs;
   const up = duration(Math.max(0, nowMs - about.startedAtMs) / 1000);
   const key = JSON.stringify([about.node, about.zone, about.mode, isReady, troubles.length, up]);
-  if (node.dataset['key'] === key) return;
-  node.dataset['key'] = key;
   const [word, tone] = !isReady
     ? ['✕ not ready', 'bad']
     : troubles.length > 0
       ? [`! ready, ${counted(troubles.length, 'warning')}`, 'warn']
       : ['✓ ready', 'good'];
   const why = troubles.map(({ what, next }) => `${what}: ${next}`).join('\n');
-  replace(
-    node,
+  fillFor(node, key, () => [
     h('b', {}, nameOf(about.node)),
     about.zone === undefined
       ? undefined
@@ -104,8 +101,8 @@ function fillNode(node: HTMLElement, { about, tick }: Store): void {
       { class: 'pill', title: 'mode of the data plane', data: { fact: 'mode' } },
       about.mode,
     ),
-    h('span', { class: 'pill', title: `agent ${about.version}, pid ${about.pid}` }, `up ${up}`),
-  );
+    h('span', { class: 'pill up', title: `agent ${about.version}, pid ${about.pid}` }, `up ${up}`),
+  ]);
 }
 
 function ageText({ tick, tickedAtMs, link }: Store): string {
@@ -151,7 +148,8 @@ function searchInput(onSearch: (text: string) => void): HTMLInputElement {
   const input = h('input', {
     at: {
       type: 'search',
-      placeholder: 'Find a Service, an address or a node port',
+      placeholder: 'Find a Service',
+      title: 'by name, address or node port',
       'aria-label': 'Find a Service, an address or a node port',
       autocomplete: 'off',
       spellcheck: 'false',

@@ -2,7 +2,7 @@ import type { ServiceAnswer } from '../protocol/service.ts';
 import type { Answered } from './ask.ts';
 import { barsOf } from './bars.ts';
 import { ChangeList } from './change-list.ts';
-import { h, onWidth, refresh, replace, setText } from './dom.ts';
+import { fillFor, h, onWidth, refresh, replace, setText } from './dom.ts';
 import { dotsPanel } from './dots-panel.ts';
 import { problemBox } from './problem.ts';
 import { ropesOf } from './ropes.ts';
@@ -127,10 +127,7 @@ function fillNotes(place: HTMLElement, { tick, about }: Store): void {
       `Connections of ${CLASS_WORDS[each]} leave no conntrack entry in mode ${about?.mode}: they are not among those who ask.`,
   );
   const all = [...unseen, ...(tick?.notes ?? [])];
-  const key = all.join('\n');
-  if (place.dataset['key'] === key) return;
-  place.dataset['key'] = key;
-  replace(place, ...all.map((note) => h('li', {}, note)));
+  fillFor(place, all.join('\n'), () => all.map((note) => h('li', {}, note)));
 }
 
 /** Follows the Service of the route, or else the busiest at first. Gives its name. */

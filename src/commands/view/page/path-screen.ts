@@ -1,6 +1,7 @@
 import type { PathAnswer, PathCandidate } from '../protocol/path.ts';
 import { ask } from './ask.ts';
-import { h, nameOf, replace } from './dom.ts';
+import { h, nameOf, replace, withCode } from './dom.ts';
+import { emptyPanel } from './empty.ts';
 import { pathForm } from './path-form.ts';
 import { problemBox } from './problem.ts';
 import { routeTo } from './route.ts';
@@ -26,21 +27,12 @@ export function openPath(context: ScreenContext): HTMLElement {
       replace(form, pathForm(context));
   }, signal);
   if (target === undefined) {
-    replace(
-      body,
-      h(
-        'section',
-        { class: 'panel' },
-        h(
-          'p',
-          { class: 'empty' },
-          'Say where a connection shall go, and this screen shows what happens to it, step by step, and why.',
-        ),
-      ),
-    );
+    const what =
+      'Say where a connection shall go, and this screen shows what happens to it, step by step, and why.';
+    replace(body, emptyPanel(what));
     return element;
   }
-  replace(body, h('section', { class: 'panel' }, h('p', { class: 'empty' }, 'Asking …')));
+  replace(body, emptyPanel('Asking …'));
   void ask<PathAnswer>('/data/path', { target, from, probe }, signal).then((answer) => {
     if (answer === undefined) return;
     if (answer.is === 'problem') replace(body, problemBox(answer.problem));
@@ -147,6 +139,7 @@ function candidateRow(
       'td',
       { class: 'mono' },
       nameOf(endpoint),
+      ' ',
       endpoint === met ? h('span', { class: 'tag good' }, '✓ this one') : undefined,
     ),
     h('td', { class: 'ink2' }, local ? 'this node' : nameOf(nodeName)),
@@ -190,7 +183,9 @@ function help({ next, proof, question }: PathAnswer): HTMLElement | undefined {
           'its Service ›',
         );
   if (all.length === 0 && link === undefined) return undefined;
-  const items = all.map((each) => h('div', { class: 'next', data: { fact: 'next' } }, each));
+  const items = all.map((each) =>
+    h('div', { class: 'next', data: { fact: 'next' } }, ...withCode(each)),
+  );
   return h(
     'section',
     { class: 'panel finding-like' },

@@ -7,6 +7,7 @@ import type {
 } from '../protocol/service.ts';
 import { ChangeList } from './change-list.ts';
 import { h, nameOf, refresh, replace } from './dom.ts';
+import { emptyPanel } from './empty.ts';
 import { endpointTable } from './endpoint-table.ts';
 import { duration } from './figures.ts';
 import { problemBox } from './problem.ts';
@@ -42,17 +43,10 @@ export function openService({ route, store, signal }: ScreenContext): HTMLElemen
   );
   const element = h('div', { class: 'stack' }, body, changed);
   if (name === undefined) {
-    replace(
-      element,
-      h(
-        'section',
-        { class: 'panel' },
-        h('p', { class: 'empty' }, 'No Service is selected. Press / to find one.'),
-      ),
-    );
+    replace(element, emptyPanel('No Service is selected. Press / to find one.'));
     return element;
   }
-  replace(body, h('section', { class: 'panel' }, h('p', { class: 'empty' }, 'Asking …')));
+  replace(body, emptyPanel('Asking …'));
   void pollService(
     name,
     (answer) => {

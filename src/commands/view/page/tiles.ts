@@ -9,6 +9,8 @@ interface TileText {
   readonly unit: string;
   readonly note: string;
   readonly tone?: 'bad' | 'warn' | 'good';
+  /** How far a bar is filled, from 0 to 1. */
+  readonly part?: number | undefined;
   /** The exact figure, or why there is none. */
   readonly title: string;
 }
@@ -69,7 +71,7 @@ function tileOf({ fact, title, text, point, tone = 'flow' }: TileKind): {
   const unit = h('small', {});
   const note = h('div', { class: 'n' });
   const spark = point === undefined ? undefined : sparkOf(tone);
-  const meter = fact === 'conntrack' ? h('i', {}) : undefined;
+  const meter = point === undefined ? h('i', {}) : undefined;
   const figure = h('div', { class: 'v' }, value, unit);
   const element = h(
     'div',
@@ -90,8 +92,10 @@ function tileOf({ fact, title, text, point, tone = 'flow' }: TileKind): {
     setAttribute(element, 'data-value', now.value);
     setAttribute(figure, 'class', `v ${now.tone ?? ''}`);
     if (point !== undefined) spark?.update(past.map(point));
-    if (meter)
-      meter.style.width = now.value === ABSENT ? '0' : now.value.replace(' ', '').replace('<', '');
+    if (meter) {
+      meter.style.width = `${((now.part ?? 0) * 100).toFixed(1)}%`;
+      setAttribute(meter, 'class', now.tone ?? '');
+    }
   };
   return { element, update };
 }
@@ -102,6 +106,7 @@ function rowsText({ rows }: ViewTick): TileText {
   return {
     value: count(applied),
     unit: ` of ${count(desired)} service ports`,
+    part: desired === 0 ? undefined : applied / desired,
     note: `${count(pending)} waiting · ${count(failing)} rejected`,
     ...(failing > 0 ? { tone: 'bad' as const } : pending > 0 ? { tone: 'warn' as const } : {}),
     title: `Service ports that the kernel has acknowledged as they are desired.${ends} Waiting: still to be written. Rejected: the kernel refused the write; it is retried.`,
@@ -173,6 +178,7 @@ function conntrackText({ conntrack }: ViewTick): TileText {
   const isFull = (part ?? 0) > 0.9;
   return {
     value: percent(part),
+    part,
     unit: ` of ${count(max)}`,
     note: `insert failed ${count(insertFailed)} · early drop ${count(earlyDrop)}`,
     ...(isFull ? { tone: 'bad' as const } : {}),

@@ -1,4 +1,4 @@
-import { h, nameOf } from './dom.ts';
+import { addressOf, h, nameOf } from './dom.ts';
 import type { Station, Stop, Way, WayPlace } from './way.ts';
 import { drawWire } from './wire.ts';
 
@@ -51,7 +51,9 @@ function placeBox({ title, address, note }: WayPlace, kind: string): HTMLElement
     'div',
     { class: `place ${kind}`, data: { knot: kind.split(' ')[0] } },
     h('b', {}, nameOf(title)),
-    address === '' || address === title ? undefined : h('div', { class: 'mono' }, nameOf(address)),
+    address === '' || address === title
+      ? undefined
+      : h('div', { class: 'mono' }, addressOf(address)),
     h('div', { class: 'sub' }, note),
   );
 }
@@ -78,9 +80,9 @@ function stationView({ name, means, packet, stops }: Station, isTranslated: bool
       : h(
           'div',
           { class: 'packet mono' },
-          h('span', {}, nameOf(packet.source)),
+          h('span', {}, addressOf(packet.source)),
           ' → ',
-          h('b', {}, nameOf(packet.destination)),
+          h('b', {}, addressOf(packet.destination)),
         ),
     h('ol', {}, ...stops.map(stopView)),
   );
