@@ -18,6 +18,7 @@ import { Session } from './view/session.ts';
 interface ViewOptions {
   readonly port: number;
   readonly allowProbes?: true;
+  readonly untilInputEnds?: true;
   readonly runFolder: string;
 }
 
@@ -34,6 +35,10 @@ export function viewCommand(): Command {
     )
     .option('--port <number>', 'the port to listen on; default: any free one', readPort, ANY_PORT)
     .option('--allow-probes', 'let the page send the packets of `fairlead explain --probe`')
+    .option(
+      '--until-input-ends',
+      'end with standard input, too: `kubectl exec -i` closes it, and sends no signal',
+    )
     .option('--run-folder <path>', 'the folder with the status socket of the agent', RUN_FOLDER)
     .action(view);
 }
@@ -43,12 +48,14 @@ async function view(options: ViewOptions): Promise<void> {
   const end = (): void => stop.abort();
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
+  if (options.untilInputEnds) process.stdin.once('end', end).once('error', end).resume();
   try {
     await serve(options, stop.signal);
   } finally {
     stop.abort();
     process.off('SIGINT', end);
     process.off('SIGTERM', end);
+    if (options.untilInputEnds) process.stdin.destroy();
   }
 }
 

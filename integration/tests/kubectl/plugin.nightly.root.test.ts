@@ -92,6 +92,16 @@ describe('kubectl fairlead in a cluster', { timeout: LONG_MS, concurrency: false
     t.diagnostic(`\n${out}`);
   });
 
+  it('shows the traffic and the history of all nodes', async (t) => {
+    const top = await ask(0, 'top', '--interval', '1s');
+    assert.match(top, / new connections\/s, .*on 3 of 3 nodes$/m);
+    const history = await ask(0, 'history', 'default/web');
+    assert.match(history, /^\d+ changes on 3 nodes/);
+    assert.match(history, /^[\d:.]+ {2}all 3 nodes, default\/web: /m);
+    assert.match(history, /^[\d:.]+ {2}node2: the agent started/m);
+    t.diagnostic(`\n${top}\n${history}`);
+  });
+
   it('names a fault of one node, and no other', async (t) => {
     const node2 = lab.namespacePath('node2');
     await setSysctls(node2, ['net.ipv4.ip_forward=0']);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Command } from 'commander';
+import { RunningProgram } from '../../linux/running-program.ts';
 import { type CommandRun, runCommand } from '../basis/testing/run-command.ts';
 import { nodesDiffCommand } from './diff.ts';
 import { nodesDoctorCommand } from './doctor.ts';
@@ -123,6 +124,7 @@ describe('kubectl fairlead status', () => {
   it('says what kubectl complains of', async (t) => {
     const refusing: Kubectl = {
       ask: async () => ({ ended: true, exitCode: 1, stdout: '', stderr: 'Unable to connect\n' }),
+      start: () => RunningProgram.start('false', []),
     };
     const { code, err } = await runCommand(t, nodesStatusCommand(refusing), []);
     assert.equal(code, 1);

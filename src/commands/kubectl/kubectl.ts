@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord } from '../../cluster/json.ts';
 import { askProgram, type ProgramAnswer } from '../../linux/ask-program.ts';
+import { RunningProgram } from '../../linux/running-program.ts';
 import { CommandError } from '../command-error.ts';
 
 /** Calls kubectl with the person's own configuration. */
@@ -9,6 +10,8 @@ export interface Kubectl {
     args: readonly string[],
     of: { readonly timeoutMs: number; readonly input?: string },
   ): Promise<ProgramAnswer>;
+  /** One that runs until it is stopped. */
+  start(args: readonly string[]): RunningProgram;
 }
 
 /** Which cluster, as kubectl takes it. */
@@ -36,6 +39,7 @@ export function openKubectl({ context, kubeconfig }: ClusterChoice): Kubectl {
         });
       }
     },
+    start: (args) => RunningProgram.start(KUBECTL, [...common, ...args]),
   };
 }
 

@@ -63,6 +63,14 @@ export function exitFor<T>(answers: readonly NodeAnswer<T>[], row: NodesTable<T>
   return answers.every((answer) => answer.answers) ? EXIT.well : EXIT.unanswered;
 }
 
+/** Nodes that said nothing, for a page that has no row for each node. */
+export function silentLines<T>(answers: readonly NodeAnswer<T>[]): string[] {
+  const lines = answers.flatMap((answer) =>
+    answer.answers ? [] : [visible(`${answer.node}: ${SILENT}: ${answer.why}`)],
+  );
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
 /** For `-o json`: one object for each node. */
 export function nodesData<T>(answers: readonly NodeAnswer<T>[]): readonly object[] {
   return answers.map((answer) =>

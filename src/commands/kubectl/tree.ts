@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 import { nodesDiffCommand } from './diff.ts';
 import { nodesDoctorCommand } from './doctor.ts';
 import { nodesExplainCommand } from './explain.ts';
+import { nodesHistoryCommand } from './history.ts';
 import { nodesStatusCommand } from './status.ts';
+import { nodesTopCommand } from './top.ts';
+import { nodeViewCommand } from './view.ts';
 
 export const PLUGIN_ABOUT =
   'Fairlead on all nodes of a cluster, by kubectl exec into the pods of its agents';
@@ -15,7 +18,10 @@ export function pluginTree(): readonly Command[] {
       nodesExplainCommand(),
       nodesDiffCommand(),
       nodesDoctorCommand(),
+      nodesTopCommand(),
+      nodesHistoryCommand(),
     ]),
+    ...grouped('Watch one node:', [nodeViewCommand()]),
   ];
 }
 

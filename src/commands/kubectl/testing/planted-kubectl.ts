@@ -1,4 +1,5 @@
 import type { ProgramAnswer } from '../../../linux/ask-program.ts';
+import { RunningProgram } from '../../../linux/running-program.ts';
 import type { Kubectl } from '../kubectl.ts';
 
 /** What `fairlead` on a node prints; `late`: it does not answer in time. */
@@ -12,6 +13,8 @@ export interface PlantedCluster {
   /** More items for the answers of `kubectl get pods`, or whole answers for other objects. */
   readonly pods?: readonly object[];
   readonly objects?: Readonly<Record<string, object>>;
+  /** A script of sh for each verb that runs on: `exec`, `port-forward`. */
+  readonly scripts?: Readonly<Record<string, string>>;
 }
 
 /** A kubectl that answers as planted, and keeps what it was asked. */
@@ -41,6 +44,11 @@ export class PlantedKubectl implements Kubectl {
       planted === undefined ? [] : [agentPod(node)],
     );
     return printed({ items: [...own, ...pods] });
+  }
+
+  start(args: readonly string[]): RunningProgram {
+    this.asked.push({ args });
+    return RunningProgram.start('sh', ['-c', this.#cluster.scripts?.[args[0] ?? ''] ?? 'exit 1']);
   }
 
   #exec(args: readonly string[]): ProgramAnswer {
