@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Daemon, startDaemon } from '../host/processes.ts';
 import { until } from '../host/until.ts';
 import { Page } from './page.ts';
+import { portIn } from './port-file.ts';
 import { DevTools, devToolsError } from './protocol.ts';
 
 const START_DEADLINE_MS = 60_000;
@@ -39,7 +40,7 @@ export class Browser {
       () => {
         const end = daemon.ended();
         if (end !== undefined) throw devToolsError(`chromium ended: ${end}\n${logOf(logFile)}`);
-        return existsSync(portFile) && Number(readFileSync(portFile, 'utf8').split('\n')[0]);
+        return existsSync(portFile) ? portIn(readFileSync(portFile, 'utf8')) : undefined;
       },
       { what: () => `chromium to start: ${logOf(logFile)}`, deadlineMs: START_DEADLINE_MS },
     );
