@@ -1,7 +1,7 @@
 import { type LoadSize, loadObjects } from '../../../lab/load/objects.ts';
 import { Agent } from '../../../src/agent/agent.ts';
 import type { AgentSettings } from '../../../src/agent/agent-settings.ts';
-import type { Acknowledged } from '../../../src/agent/observer.ts';
+import type { Acknowledged, AgentObserver } from '../../../src/agent/observer.ts';
 import { SETTINGS as USUAL_SETTINGS } from '../../../src/agent/testing/stage.ts';
 import { openLog } from '../../../src/commands/run/logger.ts';
 import { NftablesPlane } from '../../../src/dataplanes/nftables/plane.ts';
@@ -22,6 +22,8 @@ export interface NodeBenchOptions extends SendWatch {
   readonly size: LoadSize;
   /** Told each object before the agent is; what is kept of them counts against the collector. */
   readonly onObject?: (kind: 'service' | 'slice', raw: object) => void;
+  /** Told of everything that the agent does. */
+  readonly observers?: readonly AgentObserver[];
 }
 
 /**
@@ -55,6 +57,7 @@ export class NodeBench implements AsyncDisposable {
           onFirstSync: () => this.#firstSync.resolve(performance.now()),
           onAcknowledged: (acknowledged) => this.#acknowledged?.(acknowledged),
         },
+        ...(options.observers ?? []),
       ],
     });
   }

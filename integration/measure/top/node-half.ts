@@ -10,20 +10,28 @@ import { statusPage } from '../../../src/agent/status-page.ts';
 import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { NodeBench } from '../scale/node-bench.ts';
+import { Bursts } from './bursts.ts';
 
 /** The agent of the measurement, in a process and a network namespace of its own. */
 const [runFolder = '', services = '', endpointsPerService = ''] = process.argv.slice(2);
+const BURST_MS = 2_000;
+const history = new History({ mode: 'nftables', version: '', clock: systemClock });
+const bursts = new Bursts();
 const bench = new NodeBench({
   size: { services: Number(services), endpointsPerService: Number(endpointsPerService) },
+  observers: [history.observer],
+  onObject: (kind, raw) => bursts.take(kind, raw),
 });
 await bench.tell();
 await bench.coldStartMs();
 const { agent, plane } = bench;
 const rows = new RowPages(() => agent.table);
-const history = new History({ mode: 'nftables', version: '', clock: systemClock });
 const NO_ONE = () => ({ exists: true, endpoints: 0, ready: 0 });
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
+process.on('SIGUSR2', async () => {
+  console.log(JSON.stringify(await bursts.run(bench, BURST_MS)));
+});
 await runStatusSocket(
   {
     path: join(runFolder, STATUS_SOCKET),
