@@ -93,12 +93,16 @@ describe('kubectl fairlead in a cluster', { timeout: LONG_MS, concurrency: false
   });
 
   it('shows the traffic and the history of all nodes', async (t) => {
+    const path = paths.service('default', 'web');
+    await lab.api.patch(path, { spec: { sessionAffinity: 'ClientIP' } });
+    // Takes a second, by when every node has the change.
     const top = await ask(0, 'top', '--interval', '1s');
     assert.match(top, / new connections\/s, .*on 3 of 3 nodes$/m);
     const history = await ask(0, 'history', 'default/web');
     assert.match(history, /^\d+ changes on 3 nodes/);
     assert.match(history, /^[\d:.]+ {2}all 3 nodes, default\/web: /m);
     assert.match(history, /^[\d:.]+ {2}node2: the agent started/m);
+    await lab.api.patch(path, { spec: { sessionAffinity: 'None' } });
     t.diagnostic(`\n${top}\n${history}`);
   });
 
