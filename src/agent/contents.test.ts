@@ -17,16 +17,16 @@ function tableWith(annotations: readonly (string | undefined)[]): ForwardingTabl
   return table;
 }
 
-it('counts Services, frontends and endpoints', () => {
-  assert.deepEqual(contentsOf(tableWith(['lc', undefined])), {
+it('counts Services, frontends and endpoints', async () => {
+  assert.deepEqual(await contentsOf(tableWith(['lc', undefined])), {
     services: 2,
     frontends: 2,
     endpoints: 1,
   });
 });
 
-it('names the first Services with an unusable scheduler, and counts them all', () => {
-  const { ignoredSchedulers } = contentsOf(tableWith(['rr', ...Array(12).fill('fastest')]));
+it('names the first Services with an unusable scheduler, and counts them all', async () => {
+  const { ignoredSchedulers } = await contentsOf(tableWith(['rr', ...Array(12).fill('fastest')]));
   assert.equal(ignoredSchedulers?.count, 12);
   assert.equal(ignoredSchedulers.first.length, 10);
   assert.equal(ignoredSchedulers.first[0]?.service, 'ns/web-1');

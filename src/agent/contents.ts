@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { ForwardingTable } from '../forwarding/table.ts';
 
 /** The contents of the rows of a node. */
@@ -18,11 +19,16 @@ interface IgnoredSchedulers {
 
 /** Of those that are reported one by one. */
 const MOST_NAMED = 10;
+const COUNTED_AT_ONCE = 5_000;
 
-export function contentsOf(table: Pick<ForwardingTable, 'serviceNames' | 'ofService'>): Contents {
+/** Counts over several iterations of the event loop: 50,000 Services take longer than a change may wait. */
+export async function contentsOf(
+  table: Pick<ForwardingTable, 'serviceNames' | 'ofService'>,
+): Promise<Contents> {
   let [services, frontends, endpoints] = [0, 0, 0];
   const ignored = { count: 0, first: [] as { service: string; fault: string }[] };
-  for (const name of table.serviceNames()) {
+  for (const [at, name] of table.serviceNames().entries()) {
+    if (at % COUNTED_AT_ONCE === COUNTED_AT_ONCE - 1) await nextIteration();
     const rows = table.ofService(name);
     if (rows.length > 0) services++;
     const fault = rows[0]?.schedulerFault;

@@ -34,7 +34,7 @@ export async function statusPage(of: {
   const { agent, plane, routes } = of;
   const page = {
     ...agent.snapshot(),
-    contents: contentsOf(agent.table),
+    contents: await contentsOf(agent.table),
     ...(routes ? { serviceRoutes: routes.report() } : {}),
     ...(plane.forwarder ? { forwarder: await plane.forwarder() } : {}),
     ...(await ipvsOf(plane, agent)),

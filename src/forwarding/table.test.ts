@@ -54,6 +54,22 @@ describe('ForwardingTable', () => {
     );
   });
 
+  it('lists the names of Services in order, whatever was added or deleted since', () => {
+    const of = table();
+    const add = (name: string) => of.putService(service({ name, clusterIPs: ['10.96.0.1'] }));
+    for (const name of ['m', 'c', 'x']) add(name);
+    const first = of.serviceNames();
+    assert.deepEqual(first, ['ns/c', 'ns/m', 'ns/x']);
+    assert.equal(of.serviceNames(), first);
+    add('a');
+    of.deleteService('ns/m');
+    add('z');
+    assert.deepEqual(of.serviceNames(), ['ns/a', 'ns/c', 'ns/x', 'ns/z']);
+    add('m');
+    assert.deepEqual(of.serviceNames(), ['ns/a', 'ns/c', 'ns/m', 'ns/x', 'ns/z']);
+    assert.deepEqual(first, ['ns/c', 'ns/m', 'ns/x']);
+  });
+
   it('leaves Services with a named cluster IP to packets', () => {
     const of = table();
     of.putService(service({ name: 'dns', clusterIPs: ['10.96.0.10'] }));

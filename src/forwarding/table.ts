@@ -34,6 +34,11 @@ export type { Change } from './changes.ts';
  */
 export class ForwardingTable {
   #view: NodeView;
+  /** As of the last call of `serviceNames`. */
+  #names: { readonly asFound: readonly string[]; readonly sorted: readonly string[] } = {
+    asFound: [],
+    sorted: [],
+  };
   readonly #register = new Register();
   readonly #claims = new Claims();
   readonly #externalIps = new ExternalIps();
@@ -172,9 +177,16 @@ export class ForwardingTable {
     return entry.rows;
   }
 
-  serviceNames(): string[] {
-    const entries = [...this.#register.entries()].filter(({ service }) => service);
-    return entries.map(({ name }) => name).sort();
+  /** Sorted. The next call may give another array, and leaves this one as it is. */
+  serviceNames(): readonly string[] {
+    const names: string[] = [];
+    for (const { name, service } of this.#register.entries()) if (service) names.push(name);
+    if (isSameList(names, this.#names.asFound)) return this.#names.sorted;
+    // Most are in order already, which the sort makes use of: 50,000 names take it 40 ms otherwise.
+    const added = new Set(names);
+    const kept = this.#names.sorted.filter((name) => added.delete(name));
+    this.#names = { asFound: names, sorted: [...kept, ...added].sort() };
+    return this.#names.sorted;
   }
 
   /** Every row, in the order of the names. A new array: the table may change while it is read. */
@@ -314,4 +326,8 @@ function hasHints({ slices }: Entry): boolean {
 
 function equalButZone(a: NodeView, b: NodeView): boolean {
   return JSON.stringify({ ...a, zone: '' }) === JSON.stringify({ ...b, zone: '' });
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, at) => name === b[at]);
 }

@@ -40,8 +40,8 @@ export interface SomeCounts {
   readonly leftOut: readonly ServicePortKey[];
 }
 
-/** Service ports per page: about 300 kB of JSON, rendered in one event loop iteration. */
-const PORTS_PER_PAGE = 4_000;
+/** Service ports per page: about 75 kB of JSON, rendered in one event loop iteration. */
+const PORTS_PER_PAGE = 1_000;
 /** Endpoints of one question: a few milliseconds where each has to be looked up in the kernel. */
 const MOST_ENDPOINTS = 2_000;
 

@@ -42,10 +42,10 @@ it('lists every served address, and none for a node port', () => {
   assert.deepEqual(servedFrontends([]), []);
 });
 
-it('leaves out what is not served, like the count of contents', () => {
+it('leaves out what is not served, like the count of contents', async () => {
   const { frontends, ...rest } = row('a', [{ kind: 'external-ip', address: '10.0.0.1', port: 80 }]);
   const refused = { ...rest, frontends: frontends.map((each) => ({ ...each, notServed: HELD })) };
   const rows = [refused, row('b', [{ kind: 'node-port', address: '', port: 30_000 }])];
   assert.equal(servedFrontends(rows).length, 1);
-  assert.deepEqual(contentsOf(tableOf(rows)), { services: 2, frontends: 1, endpoints: 4 });
+  assert.deepEqual(await contentsOf(tableOf(rows)), { services: 2, frontends: 1, endpoints: 4 });
 });

@@ -14,7 +14,8 @@ export interface Fed {
 
 /** Every entry is read twice: one that comes while a page is rendered must not be lost. */
 const OVERLAP_MS = 2_000;
-const MOST_PAGES = 10;
+/** Of more entries than fit a page the oldest are read, and so many of the newest. */
+const NEWEST = 200;
 /** An entry that the kernel has not got is asked for again for so long. */
 const MOST_WAITING_MS = 60_000;
 
@@ -87,19 +88,13 @@ export class ChangeFeed {
   }
 
   async #pages(withinMs: number): Promise<readonly HistoryPage[]> {
-    const pages: HistoryPage[] = [];
-    let afterSeq: number | undefined;
-    while (pages.length < MOST_PAGES) {
-      const page = await this.#read({
-        withinMs,
-        ...(afterSeq === undefined ? {} : { afterSeq }),
-      });
-      if (pages[0] !== undefined && page.run !== pages[0].run) return pages;
-      pages.push(page);
-      if (!page.hasMore) return pages;
-      afterSeq = page.entries.at(-1)?.seq;
-    }
-    return pages;
+    const first = await this.#read({ withinMs });
+    const readUpTo = first.entries.at(-1)?.seq;
+    if (!first.hasMore || readUpTo === undefined) return [first];
+    // Each entry costs the agent: of a storm the page shows a few, and the number of the others.
+    const afterSeq = Math.max(readUpTo, (first.lastSeq ?? 0) - NEWEST);
+    const last = await this.#read({ withinMs, afterSeq });
+    return last.run === first.run ? [first, last] : [first];
   }
 }
 
