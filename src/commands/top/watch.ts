@@ -93,9 +93,15 @@ export class TrafficWatch {
     });
   }
 
+  /** Reads which Services there are, before everything else. */
+  async readServices(): Promise<void> {
+    await this.#readServed();
+  }
+
   /** Reads everything once, so that the first tick has something to compare with. */
   async begin(): Promise<void> {
-    await this.#readServed();
+    const isKnown = this.#rests.served.ageSeconds(this.#options.monotonicMs()) !== undefined;
+    if (!isKnown) await this.#readServed();
     this.#heard = this.#newTally();
     this.#tap.open(this.#options.signal);
     await this.#readAll(this.#heard);

@@ -72,14 +72,19 @@ export class AgentWatch {
     });
   }
 
-  /** Reads everything once. Throws ServerError or CommandError. */
+  /** Reads which Services there are: enough for dots and search. Throws ServerError or CommandError. */
   static async begin(options: AgentWatchOptions): Promise<AgentWatch> {
     const node = await readNode({ socketPath: options.socketPath });
     assertSameConntrack(node, 'view');
     const watch = new AgentWatch(node, options);
     await watch.#feed.poll();
-    await watch.#watch.begin();
+    await watch.#watch.readServices();
     return watch;
+  }
+
+  /** Reads everything else once, which takes longer: a tick compares with it. */
+  async prepare(): Promise<void> {
+    await this.#watch.begin();
   }
 
   /** The figures of the last tick. */

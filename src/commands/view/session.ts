@@ -89,6 +89,7 @@ export class Session {
       const watch = await AgentWatch.begin({ socketPath, clock, signal });
       this.#begun.resolve(watch);
       if (isRecovery) onRecovery();
+      await watch.prepare();
       let dueMs = clock.monotonicMs();
       while (!signal.aborted && this.#isWanted()) {
         dueMs = Math.max(dueMs + TICK_MS, clock.monotonicMs());
