@@ -32,12 +32,6 @@ const LOCALHOST: KnownDifference = {
   reason: 'its NodePorts also answer at 127.0.0.1, with route_localnet set',
 };
 
-/** As kube-proxy in mode ipvs, for which the feature gate has no effect. */
-const NEVER_AT_LOOPBACK: KnownDifference = {
-  expect: refused,
-  reason: 'its NodePorts answer at no loopback address, as in mode ipvs of kube-proxy',
-};
-
 /** IPv6 has no setting like route_localnet. */
 const NOT_IN_IPV6: KnownDifference = {
   expect: refused,
@@ -178,7 +172,6 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
             from: 'node1',
             to: AT_LOCALHOST,
             expect: BOTH,
-            otherwise: differently(OUR_IPVS, NEVER_AT_LOOPBACK),
           },
         ],
       },
@@ -189,7 +182,6 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
             from: 'node1',
             to: AT_LOCALHOST,
             expect: answeredBy('b'),
-            otherwise: differently(OUR_IPVS, NEVER_AT_LOOPBACK),
           },
         ],
       },
@@ -213,10 +205,7 @@ export const nodePortAddressScenarios: readonly Scenario[] = [
             from: 'node1',
             to: AT_LOCALHOST,
             expect: BOTH,
-            otherwise: {
-              ...differently(IPTABLES, NOT_IN_IPV6),
-              ...differently(OUR_IPVS, NEVER_AT_LOOPBACK),
-            },
+            otherwise: differently(IPTABLES, NOT_IN_IPV6),
           },
         ],
       },

@@ -183,6 +183,8 @@ test('relays node ports on loopback when the gate is on and loopback is listed',
   assert.deepEqual(relayed(`${gate}fairlead: {mode: tc-ebpf}\nnodePortAddresses: ["::1/128"]`), [
     'IPv6',
   ]);
+  const ipvs = 'featureGates: {KubeProxyIPVS: true, KubeProxyNFTablesLocalhostNodePorts: true}\n';
+  assert.deepEqual(relayed(`${ipvs}mode: ipvs\nnodePortAddresses: [127.0.0.0/8]`), ['IPv4']);
   const unused = [
     ['mode: nftables\nnodePortAddresses: [all]', 'nodePortAddresses does not include loopback'],
     ['mode: iptables\nnodePortAddresses: [localhost]', 'has no effect in mode iptables'],

@@ -18,7 +18,7 @@ interface ModeTraits {
   /** Whether node ports are served on all addresses, and not only the primary ones, by default. */
   readonly servesAllAddresses: boolean;
   /** How node ports on loopback are served: by rules of the kernel, or for TCP by a relay. */
-  readonly loopback: 'forwarded' | 'relayed' | 'not served';
+  readonly loopback: 'forwarded' | 'relayed';
 }
 
 const KUBE_PROXY_NFTABLES = {
@@ -48,7 +48,7 @@ const TRAITS = {
     masqueradeBlock: 'iptables',
     syncBlock: 'ipvs',
     servesAllAddresses: true,
-    loopback: 'not served',
+    loopback: 'relayed',
   },
   'socket-ebpf': { ...OWN },
   'tc-ebpf': { ...OWN, choosesInterfaces: true },
