@@ -28,6 +28,18 @@ describe('unevenDraws()', () => {
     });
   }
 
+  it('accepts endpoints in turn, wherever the first connection begins', () => {
+    for (const begin of [0, 1, 450, 899]) {
+      const inTurn = Array.from({ length: 1_000 }, (_, index) => (begin + index) % 900);
+      assert.equal(unevenDraws(inTurn, 900), undefined);
+    }
+  });
+
+  it('rejects endpoints in turn when it sees too few to know that all take turns', () => {
+    const some = Array.from({ length: 600 }, (_, index) => index);
+    assert.match(unevenDraws(some, 1_000) ?? '', /uneven/);
+  });
+
   it('rejects draws from one half of the endpoints', () => {
     assert.match(unevenDraws(draws(1_500, 500), 1_000) ?? '', /uneven/);
   });

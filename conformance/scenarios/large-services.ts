@@ -3,8 +3,6 @@ import type { NumberRange, Question, Scenario, SliceDeclaration } from '../scena
 import { asker, clusterIP, nodePort, on, spreadOver } from '../words.ts';
 
 const PORTS = [{ name: '', port: 8080, protocol: 'TCP' }] as const;
-/** Enough for 30 cells of 20 connections each; see questions/spread.ts. */
-const CONNECTIONS = 600;
 
 /** One slice holds at most 1,000 endpoints; real controllers write 100. */
 function slicesOf(of: Size): Record<string, SliceDeclaration> {
@@ -31,8 +29,12 @@ function slice(numbers: NumberRange, families: readonly Family[] = FAMILIES): Sl
 const FROM_POD = { from: 'pod:near', to: clusterIP('web') };
 const FROM_OUTSIDE = { from: 'client', to: nodePort('web', 2) };
 
-function asked(way: Pick<Question, 'from' | 'to'>, endpoints: number): Question {
-  return { ...way, connections: CONNECTIONS, expect: spreadOver('crowd', endpoints) };
+function asked(
+  way: Pick<Question, 'from' | 'to'>,
+  { connections }: Size,
+  endpoints: number,
+): Question {
+  return { ...way, connections, expect: spreadOver('crowd', endpoints) };
 }
 
 interface Size {
@@ -41,6 +43,11 @@ interface Size {
   readonly endpoints: number;
   readonly perSlice: number;
   readonly left: number;
+  /**
+   * 600 are enough for 30 cells of 20 each; see questions/spread.ts. A proxy that takes endpoints in
+   * turn, as IPVS does, is even only after all of them.
+   */
+  readonly connections: number;
   readonly first: Pick<Question, 'from' | 'to'>;
 }
 
@@ -56,20 +63,28 @@ function largeService(of: Size): Scenario {
     services: { web: { app: null, spec: { type: 'NodePort' } } },
     slices,
     steps: [
-      { ask: [asked(of.first, of.endpoints)] },
+      { ask: [asked(of.first, of, of.endpoints)] },
       { change: leaving.map((name) => ({ deleteSlice: name })) },
-      { ask: [asked(FROM_POD, of.left)] },
+      { ask: [asked(FROM_POD, of, of.left)] },
     ],
   };
 }
 
 export const largeServiceScenarios: readonly Scenario[] = [
-  largeService({ endpoints: 1_000, perSlice: 100, left: 900, first: FROM_OUTSIDE }),
+  largeService({
+    endpoints: 1_000,
+    perSlice: 100,
+    left: 900,
+    connections: 1_000,
+    first: FROM_OUTSIDE,
+  }),
   largeService({
     families: ['ipv4'],
     endpoints: 5_000,
     perSlice: 1_000,
     left: 4_000,
+    // Taken in turn by no proxy: IPVS has no lists of this size.
+    connections: 600,
     first: FROM_POD,
   }),
 ];
