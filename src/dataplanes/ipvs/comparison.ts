@@ -3,7 +3,7 @@ import type { Differences } from '../differences.ts';
 import { describeForeign, describeHairpin, describeServer } from './describe.ts';
 import type { Knowledge } from './knowledge.ts';
 import { isEmptyPlan, planServer, type ServerPlan } from './plan.ts';
-import { type Found, type ServerState, stateFound } from './server-state.ts';
+import { type Found, keyOfId, type ServerState, stateFound } from './server-state.ts';
 import { type WantedServer, wantedServers } from './wanted.ts';
 
 export interface ToCompare {
@@ -128,7 +128,8 @@ class Comparison {
       if (this.#wanted.has(id)) continue;
       const before = this.#stateOf(id);
       const isRefused = refused.has(id);
-      const plan = planServer({ id, row: '', before, after: undefined, isRefused });
+      const isOwn = this.#knowledge.own.has(keyOfId(id).address);
+      const plan = planServer({ id, row: '', before, after: undefined, isRefused, isOwn });
       this.#knowledge.draining.set(id, plan.drain);
       if (isEmptyPlan(plan)) continue;
       plans.push(plan);

@@ -3,11 +3,20 @@ import { Differences } from '../differences.ts';
 import { type Compared, compareRows } from './comparison.ts';
 import { Knowledge } from './knowledge.ts';
 import type { IpvsPlaneOptions } from './options.ts';
+import { ownNow } from './own-service-addresses.ts';
 import type { Found } from './server-state.ts';
 import { type Kernel, perform } from './writer.ts';
 
 export interface Inspected extends Inspection {
   readonly foreign: Compared['foreign'];
+}
+
+interface Known {
+  readonly knowledge: Knowledge;
+  /** Virtual servers that were ours before. */
+  readonly ours: ReadonlySet<string>;
+  /** See `ownNow`. */
+  readonly own: ReadonlySet<string>;
 }
 
 /**
@@ -16,10 +25,11 @@ export interface Inspected extends Inspection {
  */
 export async function inspectEverything(
   kernel: Kernel,
-  { knowledge, ours }: { readonly knowledge: Knowledge; readonly ours: ReadonlySet<string> },
+  { knowledge, ours, own }: Known,
   { facts, rows }: Desired,
 ): Promise<Inspected> {
   knowledge.forget();
+  knowledge.own = own;
   kernel.print.forget();
   const ensured = await kernel.capture.ensure(facts);
   // Before everything is read: a change after it is found by the next poll, one before it now.
@@ -41,13 +51,14 @@ export async function inspectEverything(
 
 /** What an inspection would find. */
 export async function diffEverything(
-  { ipvs, capture, scheduler }: IpvsPlaneOptions,
+  { ipvs, capture, scheduler, readOwn }: IpvsPlaneOptions,
   { facts, rows }: Desired,
 ): Promise<Differences> {
   const differences = Differences.ofAll();
   for (const difference of await capture.diff(facts)) differences.add(() => difference);
   const knowledge = new Knowledge(scheduler);
   knowledge.setFacts(facts);
+  knowledge.own = await ownNow(facts, readOwn);
   const found = await readEverything({ ipvs, capture });
   compareRows(knowledge, rows, { found, ours: new Set(), differences });
   return differences;

@@ -27,6 +27,8 @@ export class Knowledge implements Translation {
   readonly refused = new Set<string>();
   #facts: NodeFacts | undefined;
   addresses: NodePortAddresses = { IPv4: [], IPv6: [] };
+  /** Changes with full inspections only: rows are not kept, and theirs have to be found. */
+  own: ReadonlySet<string> = new Set();
 
   constructor(scheduler: Scheduler) {
     this.scheduler = scheduler;

@@ -22,6 +22,8 @@ export interface IpvsPlaneOptions {
   readonly rowsAtOnce?: number;
   /** `virtualServerId` of those that kube-proxy, started meanwhile, has at addresses of its own. */
   readonly servedByKubeProxy?: () => Promise<ReadonlySet<string>>;
+  /** Addresses of the machine, but for those on kube-proxy's device; undefined: those of the facts. */
+  readonly readOwn?: () => Promise<ReadonlySet<string>>;
   /** Sets what exists only after the kernel module was loaded. */
   readonly prepare: () => Promise<void>;
 }

@@ -21,6 +21,8 @@ export interface ServerChange {
   readonly after: WantedServer | undefined;
   /** Whether our table says that it is left to the plane behind. */
   readonly isRefused: boolean;
+  /** The machine has the address itself: it gets no packets while there is a virtual server. */
+  readonly isOwn?: boolean;
 }
 
 /**
@@ -165,21 +167,30 @@ function writeDestinations(
 }
 
 function planRetired(change: ServerChange): ServerPlan {
-  const { id, row, before } = change;
+  const { id, row, before, isOwn } = change;
   const { server, captured, isListed } = before;
-  const key = server ?? captured;
   const all = weightsOf(before);
+  const isGone = server === undefined || isOwn === true;
   return {
     id,
     row,
     change,
     ...(captured ? { pass: captured } : {}),
-    ...(server && !isListed ? { list: server } : {}),
+    ...(isGone || isListed ? {} : { list: server }),
     writes: [],
-    stops: server ? stopsOf(server, all) : [],
-    ...(isListed && server === undefined ? { unlist: key ?? keyOfId(id) } : {}),
-    drain: server && { server, destinations: new Set(all.keys()), isRetired: true },
+    stops: server ? retirement(server, all, isGone) : [],
+    ...(isGone && isListed ? { unlist: keyOfId(id) } : {}),
+    drain: isGone ? undefined : { server, destinations: new Set(all.keys()), isRetired: true },
   };
+}
+
+function retirement(
+  server: VirtualServerKey,
+  weights: ReadonlyMap<string, number>,
+  isAtOnce: boolean,
+): IpvsWrite[] {
+  if (!isAtOnce) return stopsOf(server, weights);
+  return [...deletionsOf(server, weights), { do: 'delete-server', server }];
 }
 
 /** A destination of weight 0 keeps its connections and gets no new ones. */

@@ -23,6 +23,7 @@ import { Knowledge } from './knowledge.ts';
 import { type NodePortAddresses, nodePortAddresses } from './node-port-addresses.ts';
 import type { IpvsPlaneOptions } from './options.ts';
 import { withMarks } from './other-mark.ts';
+import { ownNow } from './own-service-addresses.ts';
 import { PrintWatch } from './print-watch.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
 import { RefusalWarnings } from './refused-servers.ts';
@@ -195,7 +196,8 @@ export class IpvsPlane implements DataPlane {
     await this.#options.prepare();
     // An inspection that fails has forgotten them.
     if (this.#knowledge.facts) this.#ours = this.#knowledge.ours();
-    const of = { knowledge: this.#knowledge, ours: this.#ours };
+    const own = await ownNow(desired.facts, this.#options.readOwn);
+    const of = { knowledge: this.#knowledge, ours: this.#ours, own };
     const { foreign, ...inspection } = await withMarks(this.#options, desired.facts, () =>
       inspectEverything(this.#kernel, of, desired),
     );
@@ -217,6 +219,10 @@ export class IpvsPlane implements DataPlane {
       await this.#moveNodePorts(addresses);
     }
     this.#knowledge.setFacts(facts);
+    const own = await ownNow(facts, this.#options.readOwn);
+    if (own.symmetricDifference(this.#knowledge.own).size > 0) {
+      this.#report('Service addresses of this node itself have changed', true);
+    }
   }
 
   /** A few rows at a time: all of them would hold up the event loop. */

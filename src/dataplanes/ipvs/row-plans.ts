@@ -44,7 +44,7 @@ export function planExactly(
   for (const { key, after } of changes) knowledge.claims.set(key, after);
   const wanted = new Map<string, WantedServer>();
   for (const { key, after } of changes) {
-    const servers = wantedServers(after, { ...translationOf(knowledge), addresses });
+    const servers = wantedServers(after, translationAt(addresses, knowledge));
     knowledge.hairpins.set(key, servers);
     for (const each of servers) if (!wanted.has(each.id)) wanted.set(each.id, each);
   }
@@ -78,8 +78,12 @@ export function withForeign(of: RowPlans, foreign: ReadonlySet<string>): RowPlan
   return { ...of, plans };
 }
 
-function translationOf({ claims, scheduler, addresses }: Knowledge): Translation {
-  return { claims, scheduler, addresses };
+/** With node ports at these addresses. */
+export function translationAt(
+  addresses: Translation['addresses'],
+  { claims, own, scheduler }: Knowledge,
+): Translation {
+  return { addresses, claims, own, scheduler };
 }
 
 /** Rows with node ports at addresses that a frontend now names, or names no longer. */

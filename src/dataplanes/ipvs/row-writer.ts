@@ -12,6 +12,7 @@ import {
   planExactly,
   planRows,
   type RowPlans,
+  translationAt,
   withForeign,
 } from './row-plans.ts';
 import { type ServerState, stateFound, stateWritten } from './server-state.ts';
@@ -64,12 +65,9 @@ export class RowWriter {
 
   /** Some of these rows have moved, and the others will not: all are read before their next write. */
   doubtMoved(rows: readonly Forwarding[], addresses: NodePortAddresses): void {
-    const { claims, scheduler } = this.#knowledge;
+    const elsewhere = translationAt(addresses, this.#knowledge);
     for (const row of rows) {
-      const servers = [
-        ...wantedServers(row, this.#knowledge),
-        ...wantedServers(row, { claims, scheduler, addresses }),
-      ];
+      const servers = [...wantedServers(row, this.#knowledge), ...wantedServers(row, elsewhere)];
       const ids = servers.map(({ id }) => id);
       this.#doubtServers(servicePortKey(row.id), ids);
     }

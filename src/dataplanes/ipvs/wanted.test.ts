@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import { Claims } from './claims.ts';
 import { nodePortAddresses } from './node-port-addresses.ts';
+import { ownServiceAddresses } from './own-service-addresses.ts';
 import {
   clusterIp,
   endpoint,
@@ -20,7 +21,8 @@ function wanted(rows: readonly Forwarding[], facts = FACTS) {
   const claims = new Claims();
   for (const each of rows) claims.set(servicePortKey(each.id), each);
   const scheduler = { name: 'rr', flags: [] };
-  const by = { addresses: nodePortAddresses(facts), claims, scheduler };
+  const own = ownServiceAddresses(facts);
+  const by = { addresses: nodePortAddresses(facts), own, claims, scheduler };
   return rows.flatMap((each) => wantedServers(each, by));
 }
 

@@ -32,6 +32,8 @@ export interface WantedServer {
 /** What rows are translated by, besides themselves. */
 export interface Translation {
   readonly addresses: NodePortAddresses;
+  /** Service addresses that the machine has itself. */
+  readonly own: ReadonlySet<string>;
   readonly claims: Claims;
   readonly scheduler: Scheduler;
 }
@@ -135,9 +137,9 @@ function captureOf({ outcomes }: Frontend, list: EndpointList): CapturedFrontend
 function addressesOf(
   { id: { family, protocol } }: Forwarding,
   { kind, address, port }: Frontend,
-  { addresses, claims }: Translation,
+  { addresses, claims, own }: Translation,
 ): readonly string[] {
-  if (kind !== 'node-port') return [address];
+  if (kind !== 'node-port') return own.has(address) ? NEVER : [address];
   return addresses[family].filter(
     (each) => !claims.isNamed(virtualServerId({ address: each, protocol, port })),
   );

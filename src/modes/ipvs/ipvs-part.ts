@@ -2,6 +2,7 @@ import type { IpvsSettings } from '../../config/settings.ts';
 import { Captures } from '../../dataplanes/ipvs/capture/captures.ts';
 import { flowsThrough } from '../../dataplanes/ipvs/kube-proxy/ipvs-flows.ts';
 import { findLeftovers } from '../../dataplanes/ipvs/kube-proxy/leftovers.ts';
+import { KUBE_PROXY_DEVICE } from '../../dataplanes/ipvs/kube-proxy/names.ts';
 import { IpvsPlane } from '../../dataplanes/ipvs/plane.ts';
 import { defaultScheduler } from '../../forwarding/scheduler.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
@@ -14,6 +15,7 @@ import {
   type VirtualServerKey,
   virtualServerId,
 } from '../../linux/ipvs/model.ts';
+import { listAddresses } from '../../linux/route/list-addresses.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { openNetfilter } from '../netfilter.ts';
 import type { Part, Surroundings } from '../part.ts';
@@ -58,6 +60,10 @@ function openIpvs(around: Surroundings): IpvsPlane {
     servedByKubeProxy: async () => {
       const { servers } = await findLeftovers(new KernelIpvs());
       return new Set(servers.map(({ server }) => virtualServerId(server)));
+    },
+    readOwn: async () => {
+      const all = (await listAddresses()).filter((each) => each.interface !== KUBE_PROXY_DEVICE);
+      return new Set(all.map(({ address }) => address));
     },
     prepare: async () => {
       for (const each of IPVS_SYSCTLS) await setSysctl(each);

@@ -4,6 +4,7 @@ import { renderCapture } from '../../dataplanes/ipvs/capture/render.ts';
 import { setSpec, TABLE_NAME, TABLE_OF_FAMILY } from '../../dataplanes/ipvs/capture/sets.ts';
 import { Claims } from '../../dataplanes/ipvs/claims.ts';
 import { nodePortAddresses } from '../../dataplanes/ipvs/node-port-addresses.ts';
+import { ownServiceAddresses } from '../../dataplanes/ipvs/own-service-addresses.ts';
 import {
   type Translation,
   type WantedServer,
@@ -79,5 +80,6 @@ function withCapture(page: PageFrontend, servers: readonly WantedServer[]): Page
 function translationOf({ facts, rows }: Desired, scheduler: Scheduler): Translation {
   const claims = new Claims();
   for (const row of rows) claims.set(servicePortKey(row.id), row);
-  return { addresses: nodePortAddresses(facts), claims, scheduler };
+  const own = ownServiceAddresses(facts);
+  return { addresses: nodePortAddresses(facts), own, claims, scheduler };
 }
