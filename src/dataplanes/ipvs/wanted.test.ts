@@ -12,6 +12,7 @@ import {
   FACTS,
   LOCAL_OUTSIDE,
   nodePort,
+  type RowRecipe,
   row,
   to,
 } from './testing/rows.ts';
@@ -47,6 +48,15 @@ test('captures the classes of the list of outside, and passes the others', () =>
     server?.endpoints.map(({ address }) => address),
     ['10.244.1.1'],
   );
+});
+
+test('passes UDP of the node itself in IPv6, whose long datagrams IPVS rejects', () => {
+  const captureOf = (recipe: RowRecipe) =>
+    wanted([row({ frontends: [clusterIp(1)], ...recipe })])[0]?.captured.capture;
+  const all = { pod: 'take', host: 'take', outside: 'take' };
+  assert.deepEqual(captureOf({ protocol: 'UDP', family: 'IPv6' }), { ...all, host: 'pass' });
+  assert.deepEqual(captureOf({ protocol: 'UDP', family: 'IPv4' }), all);
+  assert.deepEqual(captureOf({ protocol: 'TCP', family: 'IPv6' }), all);
 });
 
 for (const [what, given] of [

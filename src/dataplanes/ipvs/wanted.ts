@@ -3,6 +3,7 @@ import {
   type EndpointList,
   type Forwarding,
   type Frontend,
+  type ServicePortId,
   type ServicePortKey,
   SOURCE_CLASSES,
   type SourceClass,
@@ -70,7 +71,7 @@ function serversOf(row: Forwarding, by: Translation): WantedServer[] {
     if (list === undefined) return NEVER;
     const endpoints = endpointsOf(row, list);
     if (!canHold(endpoints)) return NEVER;
-    const capture = captureOf(frontend, list);
+    const capture = captureOf(row, frontend, list);
     return addressesOf(row, frontend, by).map((address): WantedServer => {
       const server = serverAt(row, { address, port: frontend.port }, scheduler);
       const { family, protocol } = row.id;
@@ -91,7 +92,7 @@ function serversOf(row: Forwarding, by: Translation): WantedServer[] {
 export function isTakenFrom(row: Forwarding, frontend: Frontend, source: SourceClass): boolean {
   const list = row.onlyPackets ? undefined : capturedList(frontend);
   if (list === undefined || !canHold(endpointsOf(row, list))) return false;
-  return captureOf(frontend, list)[source] !== 'pass';
+  return captureOf(row, frontend, list)[source] !== 'pass';
 }
 
 function endpointsOf(row: Forwarding, list: EndpointList): readonly Endpoint[] {
@@ -121,16 +122,30 @@ function capturedList(frontend: Frontend): EndpointList | undefined {
   return outside.action === 'forward' ? outside.list : undefined;
 }
 
-function captureOf({ outcomes }: Frontend, list: EndpointList): CapturedFrontend['capture'] {
+function captureOf(
+  { id }: Forwarding,
+  { outcomes }: Frontend,
+  list: EndpointList,
+): CapturedFrontend['capture'] {
   const of = (source: SourceClass): Capture => {
     const outcome = outcomes[source];
     if (outcome.action !== 'forward' || outcome.list !== list) return 'pass';
+    if (source === 'host' && mayBeTooLong(id)) return 'pass';
     return outcome.masquerade ? 'take-and-masquerade' : 'take';
   };
   return Object.fromEntries(SOURCE_CLASSES.map((source) => [source, of(source)])) as Record<
     SourceClass,
     Capture
   >;
+}
+
+/**
+ * IPVS sees a datagram of the node itself before it is fragmented, and in IPv6 rejects one that is longer
+ * than the MTU (`__mtu_check_toobig_v6` of Linux 6.1). The length of later ones is not known at the
+ * first, by which a flow is captured.
+ */
+function mayBeTooLong({ family, protocol }: ServicePortId): boolean {
+  return family === 'IPv6' && protocol === 'UDP';
 }
 
 /** A node port yields where a Service has the same address and port by name, as in nftables. */
