@@ -1,3 +1,4 @@
+import { Captures } from '../dataplanes/ipvs/capture/captures.ts';
 import { TABLE_NAME as CAPTURE_TABLE_NAME } from '../dataplanes/ipvs/capture/sets.ts';
 import { IpvsFlows } from '../dataplanes/ipvs/flows.ts';
 import { defaultScheduler } from '../forwarding/scheduler.ts';
@@ -28,7 +29,12 @@ export const IPVS: Mode = {
       { mode: 'ipvs', front: IPVS_PART, behind: NFTABLES_PART },
       { ...around, openNetlink: openOwnSockets(around.openNetlink ?? openNetfilter) },
     ),
-  flows: (around) => new IpvsFlows(new KernelConntrack(), around.openIpvs?.() ?? new KernelIpvs()),
+  flows: ({ openIpvs, openNetlink = openNetfilter }) =>
+    new IpvsFlows({
+      conntrack: new KernelConntrack(),
+      ipvs: openIpvs?.() ?? new KernelIpvs(),
+      capture: new Captures({ openNetlink }),
+    }),
   pages: (desired, isWanted, { ipvs }) =>
     ipvsPages(desired, isWanted, defaultScheduler(ipvs.scheduler)),
   raw: (desired, family, { ipvs }) =>

@@ -10,7 +10,14 @@ import {
   type VirtualServerKey,
   virtualServerId,
 } from '../../linux/ipvs/model.ts';
+import type { CaptureTables } from './capture/model.ts';
 import { destinationId } from './server-state.ts';
+
+export interface IpvsFlowsParts {
+  readonly conntrack: Conntrack;
+  readonly ipvs: Ipvs;
+  readonly capture: Pick<CaptureTables, 'read'>;
+}
 
 /**
  * Conntrack, where IPVS has UDP flows of its own: they would go on to an endpoint that is gone after
@@ -20,10 +27,12 @@ import { destinationId } from './server-state.ts';
 export class IpvsFlows implements Conntrack {
   readonly #conntrack: Conntrack;
   readonly #ipvs: Ipvs;
+  readonly #capture: Pick<CaptureTables, 'read'>;
 
-  constructor(conntrack: Conntrack, ipvs: Ipvs) {
+  constructor({ conntrack, ipvs, capture }: IpvsFlowsParts) {
     this.#conntrack = conntrack;
     this.#ipvs = ipvs;
+    this.#capture = capture;
   }
 
   filtersCheaply(): boolean {
@@ -42,15 +51,7 @@ export class IpvsFlows implements Conntrack {
 
   async #deleteDestinations(flows: readonly Flow[]): Promise<void> {
     if (flows.length === 0) return;
-    const wanted = new Map<string, { server: VirtualServerKey; destinations: Set<string> }>();
-    for (const { original, reply } of flows) {
-      const address = addressText(original.destination);
-      const server = { protocol: 'UDP', address, port: original.destinationPort } as const;
-      const known = wanted.get(virtualServerId(server)) ?? { server, destinations: new Set() };
-      const to = { address: addressText(reply.source), port: reply.sourcePort };
-      known.destinations.add(destinationId(to));
-      wanted.set(virtualServerId(server), known);
-    }
+    const wanted = staleByServer(flows);
     const found = await this.#destinationsOf([...wanted.values()].map(({ server }) => server));
     const writes: IpvsWrite[] = [];
     for (const [id, destinations] of found) {
@@ -62,8 +63,15 @@ export class IpvsFlows implements Conntrack {
         if (isStale) writes.push({ do: 'delete-destination', server: stale.server, destination });
       }
     }
+    if (writes.length > 0) await this.#writeOurs(writes);
+  }
+
+  /** A destination of another process may have weight 0 as well, in a virtual server that stays its own. */
+  async #writeOurs(writes: readonly IpvsWrite[]): Promise<void> {
+    const { servers } = await this.#capture.read();
+    const ours = writes.filter(({ server }) => servers.has(virtualServerId(server)));
     // One that is refused is gone already, or drains on; its conntrack entry goes in any case.
-    if (writes.length > 0) await this.#ipvs.write(writes);
+    if (ours.length > 0) await this.#ipvs.write(ours);
   }
 
   async #destinationsOf(servers: readonly VirtualServerKey[]): ReturnType<Ipvs['destinationsOf']> {
@@ -74,4 +82,24 @@ export class IpvsFlows implements Conntrack {
       throw error;
     }
   }
+}
+
+interface Stale {
+  readonly server: VirtualServerKey;
+  /** By `destinationId`. */
+  readonly destinations: Set<string>;
+}
+
+/** Where the flows go, by `virtualServerId` of the address that their clients sent to. */
+function staleByServer(flows: readonly Flow[]): ReadonlyMap<string, Stale> {
+  const stale = new Map<string, Stale>();
+  for (const { original, reply } of flows) {
+    const address = addressText(original.destination);
+    const server = { protocol: 'UDP', address, port: original.destinationPort } as const;
+    const known = stale.get(virtualServerId(server)) ?? { server, destinations: new Set() };
+    const to = { address: addressText(reply.source), port: reply.sourcePort };
+    known.destinations.add(destinationId(to));
+    stale.set(virtualServerId(server), known);
+  }
+  return stale;
 }
