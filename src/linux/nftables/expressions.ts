@@ -45,6 +45,10 @@ const SOCKET = { transparent: 0, wildcard: 2 } as const;
 const COMPARE_AT_MOST = 3;
 const COMPARE_AT_LEAST = 5;
 const REJECT = { icmp: 0, tcpReset: 1 } as const;
+const ROUTE_TCP_MSS = 3;
+const HOST_TO_NETWORK = 1;
+const TCP_OPTION = 1;
+const TCP_OPTION_MSS = { type: 2, offset: 2, length: 2 } as const;
 
 export const loadMark = (to: number) => meta(to, META.mark);
 export const loadInterfaceName = (to: number) => meta(to, META.iifName);
@@ -248,6 +252,33 @@ export function destinationAddressNat(family: TableFamily, address: number): Exp
 
 export function masquerade(): Expression {
   return expression('masq', (w) => w.u32be(1, MASQUERADE_FULLY_RANDOM));
+}
+
+/**
+ * Lowers the MSS of a packet with SYN to what the routes to its source and its destination have room for.
+ * Overwrites register `by`.
+ */
+export function clampMssToRoute(by: number): readonly Expression[] {
+  const { type, offset, length } = TCP_OPTION_MSS;
+  const load = expression('rt', (w) => {
+    w.u32be(1, FIRST_REGISTER + by);
+    w.u32be(2, ROUTE_TCP_MSS);
+  });
+  const order = expression('byteorder', (w) => {
+    w.u32be(1, FIRST_REGISTER + by);
+    w.u32be(2, FIRST_REGISTER + by);
+    w.u32be(3, HOST_TO_NETWORK);
+    w.u32be(4, length);
+    w.u32be(5, length);
+  });
+  const store = expression('exthdr', (w) => {
+    w.u8(2, type);
+    w.u32be(3, offset);
+    w.u32be(4, length);
+    w.u32be(6, TCP_OPTION);
+    w.u32be(7, FIRST_REGISTER + by);
+  });
+  return [load, order, store];
 }
 
 export function rejectWithPortUnreachable(family: TableFamily): Expression {

@@ -5,6 +5,7 @@ import type { NodeFacts } from '../../contract.ts';
 import type { ChainOf, TableShape } from '../../shared/nft/structure.ts';
 import { masqueradeBit, takeBit } from './capture-value.ts';
 import {
+  CLAMP_MSS,
   type Clause,
   cameBy,
   capture,
@@ -150,6 +151,14 @@ function filterChains({ clientInterfaces }: NodeFacts, mark: number): readonly C
         rule(...classify),
         toIpvs,
       ],
+    },
+    {
+      name: 'forward',
+      // Before IPVS translates an answer (98): its source is the endpoint still.
+      base: filter('forward', BEFORE_TRANSLATION),
+      // IPVS drops what is too long for the way to the endpoint, and the kernel sends no ICMP error from
+      // an address that is not its own.
+      rules: [explained('as long as the way to the endpoint', isCaptured(mark), CLAMP_MSS)],
     },
     {
       name: 'output-late',

@@ -23,6 +23,7 @@ const CT_NEW = 8;
 const CT_CONFIRMED = 8;
 const REPLY = '\x01';
 const TCP = '\x06';
+const TCP_SYN = '\x02';
 const ROUTE_LOCAL = 2;
 /** Not one that a key or a found value is in. */
 const SAVED_MARK = 15;
@@ -163,6 +164,19 @@ export const MASQUERADE: Clause = {
 export const RESET: Clause = {
   text: 'reject with tcp reset',
   expressions: [x.loadL4Protocol(0), x.compare(0, 'equal', TCP), x.rejectWithReset()],
+};
+
+/** In the forward hook: a client learns it by the answer to its SYN. */
+export const CLAMP_MSS: Clause = {
+  text: 'tcp flags syn tcp option maxseg size set rt mtu',
+  expressions: [
+    x.loadL4Protocol(0),
+    x.compare(0, 'equal', TCP),
+    x.loadTcpFlags(0),
+    x.bitwise(0, { mask: TCP_SYN, xor: '\x00' }),
+    x.compare(0, 'different', '\x00'),
+    ...x.clampMssToRoute(0),
+  ],
 };
 
 export function reject(family: TableFamily): Clause {

@@ -247,3 +247,26 @@ for (const version of VERSIONS) {
     assert.equal((await one(site().pod, peer(1, way))).by, 'ipvs');
   });
 }
+
+for (const version of VERSIONS) {
+  it(`tells clients over ${version} of a narrow route to the endpoint`, {
+    skip: WITHOUT_IPVS,
+  }, async () => {
+    await take(1);
+    const { ipvs } = site();
+    const route = `${ipvs[version]} dev ${ipvs.device}`;
+    ip(`route add ${route} mtu 1280`);
+    try {
+      // A single segment: the kernel fragments longer ones, which come as one packet of several segments.
+      const question = { ...peer(1, { version, transport: 'TCP' }), payloadBytes: 1400 };
+      // The answer to a SYN of the node itself is not forwarded: IPv6 has an ICMP error for it, IPv4 none.
+      const told = SOURCE_CLASSES.filter((from) => from !== 'host' || version === 'ipv6');
+      for (const from of told) {
+        const [answer] = await hostOf(from).ask(question);
+        assert.equal(answer?.by, 'ipvs', from);
+      }
+    } finally {
+      ip(`route delete ${route}`);
+    }
+  });
+}
