@@ -1,7 +1,10 @@
 import { NIGHTLY, npm, part, RUN } from './make-part.ts';
 import type { Part } from './part.ts';
 
-const IPVS_TESTS = ['src/linux/ipvs', 'src/linux/ipset', 'src/dataplanes/ipvs', 'src/modes/ipvs'];
+const IPVS_TESTS = [
+  ...['src/linux/ipvs', 'src/linux/ipset', 'src/dataplanes/ipvs', 'src/modes/ipvs'],
+  'integration/tests/top/ipvs',
+];
 const SOME_IPVS_TESTS = [
   'src/linux/ipvs/kernel-ipvs.root.test.ts',
   'src/modes/ipvs-life.root.test.ts',
