@@ -3,7 +3,7 @@ import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { PROTOCOL_UDP } from '../../linux/conntrack/protocol.ts';
 import type { FlowQuestion } from '../../linux/conntrack/question.ts';
-import { IpvsError } from '../../linux/ipvs/errors.ts';
+import { withIpvs } from '../../linux/ipvs/errors.ts';
 import {
   type Ipvs,
   type IpvsWrite,
@@ -12,6 +12,8 @@ import {
 } from '../../linux/ipvs/model.ts';
 import type { CaptureTables } from './capture/model.ts';
 import { destinationId } from './server-state.ts';
+
+const NONE: Awaited<ReturnType<Ipvs['destinationsOf']>> = new Map();
 
 export interface IpvsFlowsParts {
   readonly conntrack: Conntrack;
@@ -52,7 +54,8 @@ export class IpvsFlows implements Conntrack {
   async #deleteDestinations(flows: readonly Flow[]): Promise<void> {
     if (flows.length === 0) return;
     const wanted = staleByServer(flows);
-    const found = await this.#destinationsOf([...wanted.values()].map(({ server }) => server));
+    const servers = [...wanted.values()].map(({ server }) => server);
+    const found = await withIpvs(() => this.#ipvs.destinationsOf(servers), NONE);
     const writes: IpvsWrite[] = [];
     for (const [id, destinations] of found) {
       const stale = wanted.get(id);
@@ -72,15 +75,6 @@ export class IpvsFlows implements Conntrack {
     const ours = writes.filter(({ server }) => servers.has(virtualServerId(server)));
     // One that is refused is gone already, or drains on; its conntrack entry goes in any case.
     if (ours.length > 0) await this.#ipvs.write(ours);
-  }
-
-  async #destinationsOf(servers: readonly VirtualServerKey[]): ReturnType<Ipvs['destinationsOf']> {
-    try {
-      return await this.#ipvs.destinationsOf(servers);
-    } catch (error) {
-      if (error instanceof IpvsError && error.code === 'IPVS_MISSING') return new Map();
-      throw error;
-    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { IpvsError } from '../../linux/ipvs/errors.ts';
+import { withIpvs } from '../../linux/ipvs/errors.ts';
 import {
   type Ipvs,
   type IpvsTimeouts,
@@ -60,7 +60,9 @@ async function drain(ipvs: Ipvs, servers: readonly VirtualServerKey[]): Promise<
   const left = new Set<string>();
   const writes: IpvsWrite[] = [];
   const found =
-    servers.length === 0 ? new Map() : await ifThere(() => ipvs.destinationsOf(servers));
+    servers.length === 0
+      ? undefined
+      : await withIpvs(() => ipvs.destinationsOf(servers), undefined);
   for (const server of servers) {
     const destinations = found?.get(virtualServerId(server));
     if (destinations === undefined) continue;
@@ -78,7 +80,7 @@ async function drain(ipvs: Ipvs, servers: readonly VirtualServerKey[]): Promise<
 
 async function deleteServers(ipvs: Ipvs, servers: readonly VirtualServerKey[]): Promise<void> {
   const writes = servers.map((server): IpvsWrite => ({ do: 'delete-server', server }));
-  if (writes.length > 0) await ifThere(() => writeAll(ipvs, writes));
+  if (writes.length > 0) await withIpvs(() => writeAll(ipvs, writes), undefined);
 }
 
 /** What is gone already is no failure. */
@@ -92,11 +94,8 @@ async function writeAll(ipvs: Ipvs, writes: readonly IpvsWrite[]): Promise<void>
 
 /** Those that another process has set are left alone. */
 async function restoreTimeouts({ ipvs, timeouts }: Parts): Promise<void> {
-  await ifThere(async () => {
-    const ours = timeouts();
-    const found = await ipvs.timeouts();
-    if (isSet(found, ours)) await ipvs.setTimeouts(KERNEL_TIMEOUTS);
-  });
+  const found = await withIpvs(() => ipvs.timeouts(), undefined);
+  if (found && isSet(found, timeouts())) await ipvs.setTimeouts(KERNEL_TIMEOUTS);
 }
 
 /** Sets those that differ; 0: as it is. */
@@ -108,14 +107,4 @@ export async function setTimeouts({ ipvs, timeouts }: Parts): Promise<void> {
 function isSet(found: IpvsTimeouts, wanted: IpvsTimeouts): boolean {
   const names = ['tcpSeconds', 'tcpFinSeconds', 'udpSeconds'] as const;
   return names.every((name) => wanted[name] === 0 || wanted[name] === found[name]);
-}
-
-/** Undefined: the kernel has no IPVS, and so nothing of ours in it. */
-async function ifThere<T>(work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof IpvsError && error.code === 'IPVS_MISSING') return undefined;
-    throw error;
-  }
 }

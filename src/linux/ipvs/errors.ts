@@ -24,3 +24,13 @@ const NEXT: Readonly<Record<IpvsErrorCode, string>> = {
     'load the module with `modprobe ip_vs` on the machine (CONFIG_IP_VS), install the package that ' +
     'has it, or use another mode',
 };
+
+/** `otherwise` where the kernel has no IPVS, and so nothing in it. */
+export async function withIpvs<T, U>(work: () => Promise<T>, otherwise: U): Promise<T | U> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof IpvsError && error.code === 'IPVS_MISSING') return otherwise;
+    throw error;
+  }
+}

@@ -8,7 +8,7 @@ import { defaultScheduler } from '../../forwarding/scheduler.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { markFlows } from '../../linux/conntrack/mark-flows.ts';
-import { IpvsError } from '../../linux/ipvs/errors.ts';
+import { withIpvs } from '../../linux/ipvs/errors.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
 import {
   type IpvsTimeouts,
@@ -81,12 +81,7 @@ async function flowsOf(servers: readonly VirtualServerKey[]): Promise<readonly F
  * plane reports it, and falls back to the rules behind.
  */
 export async function prepareIpvs({ setSysctl = setForever }: Surroundings): Promise<void> {
-  try {
-    await new KernelIpvs().timeouts();
-  } catch (error) {
-    if (error instanceof IpvsError && error.code === 'IPVS_MISSING') return;
-    throw error;
-  }
+  if ((await withIpvs(() => new KernelIpvs().timeouts(), undefined)) === undefined) return;
   for (const each of IPVS_SYSCTLS) await setSysctl(each);
 }
 

@@ -1,11 +1,13 @@
 import { contains, parseCidrs } from '../../../addresses/cidr.ts';
 import { parseIp } from '../../../addresses/ip.ts';
 import { ipsetPorts, listIpsets } from '../../../linux/ipset/ipset.ts';
-import { IpvsError } from '../../../linux/ipvs/errors.ts';
+import { withIpvs } from '../../../linux/ipvs/errors.ts';
 import type { Ipvs, VirtualServerKey, VirtualServerState } from '../../../linux/ipvs/model.ts';
 import { findLink } from '../../../linux/route/change-links.ts';
 import { listAddresses } from '../../../linux/route/list-addresses.ts';
 import { KUBE_PROXY_DEVICE, KUBE_PROXY_NODE_PORT_SETS, KUBE_PROXY_SETS } from './names.ts';
+
+const NOTHING: ReadonlyMap<string, VirtualServerState> = new Map();
 
 /** What kube-proxy has left of its ipvs mode, but for chains of iptables. */
 export interface KubeProxyLeftovers {
@@ -30,7 +32,8 @@ export async function findLeftovers(ipvs: Pick<Ipvs, 'read'>): Promise<KubeProxy
   const nodePorts = await readNodePorts(ipsets);
   const isTheirs = ({ protocol, address, port }: VirtualServerKey): boolean =>
     onDevice.has(address) || (own.has(address) && nodePorts.has(`${protocol} ${port}`));
-  const servers = (await readServers(ipvs)).filter(({ server }) => isTheirs(server));
+  const all = await withIpvs(() => ipvs.read(), NOTHING);
+  const servers = [...all.values()].filter(({ server }) => isTheirs(server));
   return { hasDevice, ipsets, servers };
 }
 
@@ -55,13 +58,4 @@ async function readNodePorts(ipsets: readonly string[]): Promise<ReadonlySet<str
     for (const port of await ipsetPorts(name)) found.add(`${protocol} ${port}`);
   }
   return found;
-}
-
-async function readServers(ipvs: Pick<Ipvs, 'read'>): Promise<VirtualServerState[]> {
-  try {
-    return [...(await ipvs.read()).values()];
-  } catch (error) {
-    if (error instanceof IpvsError && error.code === 'IPVS_MISSING') return [];
-    throw error;
-  }
 }
