@@ -10,6 +10,8 @@ export const silentProgress: Progress = {
 };
 
 const REDRAW_MS = 200;
+/** In a log, a long step says how far it is so often. */
+const LOG_MS = 30_000;
 
 /** One line a step on standard error: what, and how long it took; live on a terminal. */
 export function terminalProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
@@ -22,7 +24,10 @@ export function terminalProgress(stream: NodeJS.WriteStream = process.stderr): P
         const line = `  … ${title}  ${seconds()}  ${detail}`;
         stream.write(`\r\x1b[2K${line.slice(0, stream.columns - 1)}`);
       };
-      const timer = stream.isTTY ? setInterval(draw, REDRAW_MS) : undefined;
+      const log = (): void => {
+        if (detail !== '') stream.write(`    ${seconds()}  ${detail}\n`);
+      };
+      const timer = stream.isTTY ? setInterval(draw, REDRAW_MS) : setInterval(log, LOG_MS);
       if (!stream.isTTY) stream.write(`  … ${title}\n`);
       const finish = (mark: string): void => {
         clearInterval(timer);

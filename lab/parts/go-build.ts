@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { LabError } from '../host/errors.ts';
 import { cacheFolder } from '../host/folders.ts';
 import type { Progress } from '../host/progress.ts';
-import { run } from '../host/run.ts';
+import { type RunOptions, run } from '../host/run.ts';
+import { compileProgress } from './compile-progress.ts';
 
 const BUILD_DEADLINE_MS = 45 * 60_000;
 
@@ -30,7 +31,7 @@ export interface GoBuildContext {
 export async function provideProgram(program: GoProgram, context: GoBuildContext): Promise<string> {
   const path = await cachedPath(program);
   if (existsSync(path)) return path;
-  await context.progress.step(`build ${program.name} (minutes, the first time)`, (detail) =>
+  await context.progress.step(`build ${program.name}, once`, (detail) =>
     build(program, path, { detail, signal: context.signal }),
   );
   return path;
@@ -53,18 +54,18 @@ interface BuildContext {
 
 async function build(program: GoProgram, path: string, context: BuildContext): Promise<void> {
   const { detail, signal } = context;
+  const place = placeOf(program);
   const unfinished = `${path}.building-${process.pid}`;
   const verb = program.isTest ? ['test', '-c', '-vet=off'] : ['build'];
   const flags = ['-v', '-trimpath', '-ldflags', program.linkerFlags];
   await mkdir(dirname(path), { recursive: true });
   try {
+    detail('reading its sources');
+    const total = await countStale(program, signal);
     const go: [string, ...string[]] = ['nice', '-n', '19', 'go', ...verb, ...flags];
     await run([...go, '-o', unfinished, program.importPath], {
-      cwd: join(import.meta.dirname, program.module),
-      // Static programs: nothing but Go is needed to build them, and they run on any root.
-      env: { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' },
-      deadlineMs: BUILD_DEADLINE_MS,
-      onStderr: detail,
+      ...place,
+      onStderr: compileProgress({ total, detail, now: () => performance.now() }),
       signal,
     });
     await rename(unfinished, path);
@@ -76,4 +77,22 @@ async function build(program: GoProgram, path: string, context: BuildContext): P
       cause: error,
     });
   }
+}
+
+/** How many packages the build has to compile: those that are not in Go's cache. */
+async function countStale(program: GoProgram, signal: AbortSignal | undefined): Promise<number> {
+  const list = ['go', 'list', '-deps', '-trimpath', '-f', '{{if .Stale}}stale{{end}}'] as const;
+  const more = program.isTest ? ['-test'] : [];
+  const argv = [...list, ...more, program.importPath] as const;
+  const stale = await run([...argv], { ...placeOf(program), signal });
+  return stale.split('\n').filter((line) => line === 'stale').length;
+}
+
+function placeOf(program: GoProgram): RunOptions {
+  return {
+    cwd: join(import.meta.dirname, program.module),
+    // Static programs: nothing but Go is needed to build them, and they run on any root.
+    env: { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' },
+    deadlineMs: BUILD_DEADLINE_MS,
+  };
 }
