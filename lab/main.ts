@@ -5,8 +5,10 @@ import { DEFAULT_LAB } from './commands/hints.ts';
 import { scale } from './commands/scale.ts';
 import { formatStatus, readStatus } from './commands/status.ts';
 import { stranger } from './commands/stranger.ts';
+import { tourCommand } from './commands/tour.ts';
 import { type UpOptions, up } from './commands/up.ts';
 import { upReal } from './commands/up-real.ts';
+import { viewHost } from './commands/view.ts';
 import { exitOnLabError } from './host/exit-on-lab-error.ts';
 import { labFolder } from './host/folders.ts';
 import { interruption } from './host/interruption.ts';
@@ -23,6 +25,7 @@ import { missingOf, PART_GROUPS, type PartGroup, provideGroups } from './parts/g
 import { FAIRLEAD_NAMES } from './proxies/fairlead.ts';
 import { PROXY_VARIANTS } from './proxies/registry.ts';
 
+const VIEW_PORT = 8080;
 const nameOption = (): Option => new Option('--name <lab>', 'which lab').default(DEFAULT_LAB);
 const outputOption = (): Option =>
   new Option('-o, --output <format>', 'for a person or for a script')
@@ -142,6 +145,16 @@ program
   });
 
 program
+  .command('view')
+  .description('show what a node does in a browser of this machine: prints the address')
+  .addOption(nameOption())
+  .option('--port <number>', 'of this machine and of the node', wholeNumber, VIEW_PORT)
+  .argument('[node]', 'a node, or `machine`', 'node1')
+  .action(async (node: string, options: { name: string; port: number }) => {
+    process.exitCode = await viewHost({ lab: options.name, role: node }, options.port);
+  });
+
+program
   .command('scale')
   .description('set the number of pods behind the Service that `lab up` created')
   .addOption(nameOption())
@@ -160,6 +173,7 @@ program
   });
 
 program.addCommand(kernelCommand());
+program.addCommand(tourCommand());
 
 program
   .command('escapes')

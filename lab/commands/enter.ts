@@ -30,10 +30,15 @@ interface PodOnNode extends KubeObject {
 
 /** Runs a command as a program of this host would run; gives its exit code. */
 export async function runOnHost(host: HostOfLab, argv: Argv): Promise<number> {
+  return await runInteractive(await argvOnHost(host, argv));
+}
+
+/** The command, in the network namespace of the host and in its control group, where it has one. */
+export async function argvOnHost(host: HostOfLab, argv: Argv): Promise<Argv> {
   await assertHost(host);
   const entered = enterNamespace(namespacePath(host), argv);
   const group = await groupOf(host);
-  return await runInteractive(group === undefined ? entered : inControlGroup(group, entered));
+  return group === undefined ? entered : inControlGroup(group, entered);
 }
 
 async function assertHost(host: HostOfLab): Promise<void> {

@@ -9,9 +9,16 @@ import { cleanupFlags } from '../outside/start.ts';
 import { type HostOfLab, runOnHost } from './enter.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../src/main.ts');
+/** From its sources it uses what Node calls experimental. */
+const QUIET = '--disable-warning=ExperimentalWarning';
 
 /** Runs a command of Fairlead on a node or on the machine, for the agent that runs there; gives its exit code. */
 export async function runFairlead(host: HostOfLab, args: readonly string[]): Promise<number> {
+  return await runOnHost(host, fairleadArgv(host, args));
+}
+
+/** A command of Fairlead with the flags by which it finds the agent of this host. */
+export function fairleadArgv(host: HostOfLab, args: readonly string[]): [string, ...string[]] {
   const folder = join(labFolder(host.lab), 'proxies', host.role, 'run');
   if (!existsSync(folder)) {
     throw new LabError('LAB_NOT_FOUND', `Fairlead does not run on '${host.role}'`, {
@@ -20,7 +27,13 @@ export async function runFairlead(host: HostOfLab, args: readonly string[]): Pro
   }
   const { verb, rest } = splitVerb(args);
   const flags = flagsOf(verb, { ...host, folder });
-  return await runOnHost(host, [process.execPath, PROGRAM, ...verb, ...flags, ...rest]);
+  return ['env', kubeconfigOf(host), process.execPath, QUIET, PROGRAM, ...verb, ...flags, ...rest];
+}
+
+/** On a node a person has one, too: `explain --from pod:` asks the API server for the pod. */
+function kubeconfigOf({ lab }: HostOfLab): string {
+  const given = process.env['KUBECONFIG'];
+  return `KUBECONFIG=${given ?? join(labFolder(lab), 'admin.kubeconfig')}`;
 }
 
 /** Commands of a group have two words. */
@@ -35,6 +48,9 @@ const ASKS_THE_AGENT = [
   'explain',
   'diff',
   'doctor',
+  'history',
+  'top',
+  'view',
   'render',
   'cleanup',
   'outside check',

@@ -127,12 +127,20 @@ function describe({ lab, service, seconds, proxy, api }: Description): string {
     'Things to try:',
     `  ${command('exec', `node1 -- curl -s http://${clusterIp}/hostname`)}`,
     `  ${command('exec', `client -- curl -s http://${nodeAddress(1).ipv4}:${nodePort}/clientip`)}`,
-    ...(proxy.startsWith('fairlead') ? [`  ${command('fairlead', 'node1 status')}`] : []),
+    ...(proxy.startsWith('fairlead') ? fairleadHints(command) : []),
     `  ${command('scale', 'web 3')}`,
     `  ${command('kubectl', 'get nodes,services,endpointslices -o wide')}`,
     '',
     `Take it down: ${command('down')}`,
   ].join('\n');
+}
+
+function fairleadHints(command: ReturnType<typeof commandsFor>): string[] {
+  return [
+    `  ${command('fairlead', 'node1 explain default/web --from host')}`,
+    `  ${command('fairlead', 'node1 status')}`,
+    `  ${command('view', 'node1')}`,
+  ];
 }
 
 function hostRow(outsider: 'client' | 'machine', what: string): string[] {

@@ -29,4 +29,5 @@ export type LabErrorCode =
   | 'LAB_DEADLINE'
   | 'LAB_INTERRUPTED'
   | 'LAB_USAGE'
-  | 'LAB_BROWSER';
+  | 'LAB_BROWSER'
+  | 'LAB_TOUR';

@@ -33,6 +33,8 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'lab/proxies/fairlead.ts': "kube-proxy's mode in the file of a mode that it does not have",
   'lab/proxies/iptables-tools.ts': 'the program of that name',
   'lab/real/images/catalogue.ts': 'the program of that name',
+  'lab/tour/chapters/': 'what a chapter is about',
+  'lab/tour/programs.ts': 'the program of that name',
   'bench/': 'which proxy is measured, and its goal',
   'conformance/': 'what kube-proxy does in one mode, and what is planted behind it',
   'e2e/': 'which proxy is run when none is named',

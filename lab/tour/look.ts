@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { enterNamespace } from '../host/namespaces.ts';
+import { run } from '../host/run.ts';
+
+/** Whether something listens on a TCP port there. */
+export async function listensOn(namespacePath: string, port: number): Promise<boolean> {
+  const argv = enterNamespace(namespacePath, ['ss', '-Hltn', `sport = :${port}`]);
+  return (await run(argv)).trim() !== '';
+}
+
+/** What a program has written so far; undefined: nothing. */
+export async function readLog(path: string): Promise<string | undefined> {
+  const text = await readFile(path, 'utf8');
+  return text === '' ? undefined : text;
+}
+
+/** How often each line occurs. */
+export function countLines(text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of text.split('\n').filter((line) => line !== '')) {
+    counts.set(line, (counts.get(line) ?? 0) + 1);
+  }
+  return counts;
+}

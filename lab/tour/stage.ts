@@ -1,0 +1,99 @@
+import { argvOnHost } from '../commands/enter.ts';
+import { fairleadArgv } from '../commands/fairlead.ts';
+import { LabError } from '../host/errors.ts';
+import { type RunResult, tryRun } from '../host/run.ts';
+import { until } from '../host/until.ts';
+import type { Lab } from '../lab.ts';
+import { capture } from './capture.ts';
+import type { CommandOptions, Stage } from './chapter.ts';
+import { type Entry, joinLines } from './story.ts';
+
+export interface StageContext {
+  readonly lab: Lab;
+  readonly signal?: AbortSignal | undefined;
+  tell(entry: Entry): void;
+}
+
+type Argv = readonly [string, ...string[]];
+
+const COMMAND_DEADLINE_MS = 60_000;
+const UNTIL_DEADLINE_MS = 20_000;
+const ADMIN = 'fabric';
+
+/** Runs what a chapter asks for and tells each step as soon as it is done. */
+export function makeStage({ lab, signal, tell }: StageContext): Stage {
+  const enter = (role: string, argv: Argv) => argvOnHost({ lab: lab.name, role }, argv);
+  const perform = async (command: Performed): Promise<string> => {
+    const { host, typed, argv, options = {} } = command;
+    const environment = { COLUMNS: '80', NO_COLOR: '1' };
+    const result = await tryRun(argv, {
+      env: environment,
+      deadlineMs: COMMAND_DEADLINE_MS,
+      signal,
+    });
+    tell({ kind: 'command', command: { host, typed, output: told(result, options) } });
+    assertExit(command, result);
+    if (options.shows !== undefined) tell({ kind: 'fact', text: options.shows });
+    return result.stdout;
+  };
+  return {
+    lab,
+    say: (text) => tell({ kind: 'text', text: joinLines(text) }),
+    table: (rows) => tell({ kind: 'table', rows }),
+    on: async (host, typed, options) =>
+      perform({ host, typed, options, argv: await enter(host, ['sh', '-c', typed]) }),
+    kubectl: async (typed, options) => {
+      const kubeconfig = `--kubeconfig=${lab.credentials.adminKubeconfig}`;
+      const argv = [lab.parts.kubectl, kubeconfig, ...words(typed)] as const;
+      const shown = `kubectl ${typed}`;
+      return perform({ host: undefined, typed: shown, options, argv: await enter(ADMIN, argv) });
+    },
+    fairlead: async (host, typed, options) => {
+      const argv = fairleadArgv({ lab: lab.name, role: host }, words(typed));
+      const shown = `fairlead ${typed}`;
+      return perform({ host, typed: shown, options, argv: await enter(host, argv) });
+    },
+    tcpdump: async (host, typed, meanwhile) => {
+      const output = await capture({ lab, host, typed, meanwhile });
+      tell({ kind: 'command', command: { host, typed: `tcpdump ${typed}`, output } });
+      return output;
+    },
+    untilAnswers: async (host, typed) => {
+      const argv = await enter(host, ['sh', '-c', typed]);
+      const succeeds = async () => (await tryRun(argv, { signal })).exitCode === 0;
+      await until(succeeds, { what: `\`${typed}\` on ${host}`, deadlineMs: UNTIL_DEADLINE_MS });
+    },
+    check: (fact, holds) => {
+      if (!holds) throw failed(`this does not hold: ${fact}`);
+      tell({ kind: 'fact', text: fact });
+    },
+  };
+}
+
+interface Performed {
+  readonly host: string | undefined;
+  readonly typed: string;
+  readonly argv: Argv;
+  readonly options?: CommandOptions | undefined;
+}
+
+function told({ stdout, stderr }: RunResult, { keep = () => true }: CommandOptions): string {
+  const lines = `${stdout}${stderr}`.trimEnd().split('\n');
+  return lines.filter(keep).join('\n');
+}
+
+function assertExit({ typed, options }: Performed, result: RunResult): void {
+  const wanted = options?.exits ?? 0;
+  if (result.exitCode === wanted) return;
+  throw failed(`\`${typed}\` exited with ${result.exitCode}, not ${wanted}: ${result.stderr}`);
+}
+
+function words(typed: string): string[] {
+  return typed.split(' ').filter((word) => word !== '');
+}
+
+function failed(what: string): LabError {
+  return new LabError('LAB_TOUR', what, {
+    next: 'play the chapter again with --keep and look at the lab that it leaves',
+  });
+}
