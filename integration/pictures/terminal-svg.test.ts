@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { terminalSvg } from './terminal-svg.ts';
 
 const picture = (lines: readonly string[]): string =>
-  terminalSvg({ title: 'a < b', command: 'ls', lines, columns: 80 });
+  terminalSvg({ title: 'a < \x1b[1mb\x1b[22m', command: 'ls', lines, columns: 80 });
 
 test('colours and weight become spans, and nothing of an escape sequence stays', () => {
   const svg = picture(['\x1b[1m\x1b[31mDROPPED\x1b[39m\x1b[22m by \x1b[2mrule\x1b[22m 2']);

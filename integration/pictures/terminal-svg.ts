@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util';
+
 /** A terminal with what a command prints, as an SVG that types the command and shows the lines. */
 export interface TerminalPicture {
   /** What a screen reader says. */
@@ -49,7 +51,7 @@ export function terminalSvg({ title, command, lines, columns }: TerminalPicture)
   const prompt = `<tspan fill="${DIM}">$ </tspan><tspan font-weight="bold">${letters.join('')}</tspan>`;
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="t">`,
-    `<title id="t">${escapeXml(title)}</title>`,
+    `<title id="t">${escapeXml(stripVTControlCharacters(title))}</title>`,
     '<style>.a{animation:show 1ms both}@keyframes show{from{opacity:0}}@media(prefers-reduced-motion:reduce){.a{animation:none}}</style>',
     `<rect width="100%" height="100%" rx="8" fill="${GROUND}"/>`,
     `<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="${FONT_SIZE}" fill="${INK}" xml:space="preserve">`,

@@ -1,4 +1,5 @@
 import { startDaemon } from '../../../lab/host/processes.ts';
+import { run } from '../../../lab/host/run.ts';
 import { until } from '../../../lab/host/until.ts';
 import type { Code } from '../../../src/explain/codes.ts';
 import { plantReversePath } from '../explain-proof/reverse-path.ts';
@@ -59,6 +60,14 @@ export const CASES: readonly Case[] = [
     says: /pod shop\/cart-6f4d may not connect to shop\/admin:http \(198\.18\.0\.2:80\): dropped, and the client waits$/,
   },
   {
+    title: 'A rule of another program drops it',
+    args: `shop/web ${CART}`,
+    code: 'DROPPED_BY_RULE',
+    exit: 4,
+    says: /packet of pod shop\/cart-6f4d to shop\/web:http \(10\.96\.0\.10:80\) was dropped by rule \d+ of chain guard, table inet firewall, which is not Fairlead's$/,
+    within: behindFirewall,
+  },
+  {
     title: 'The kernel drops it: `rp_filter`',
     args: `shop/web --from ${WRONG_WAY} --watch 60s`,
     code: 'DROPPED_REVERSE_PATH',
@@ -81,6 +90,17 @@ export async function printedIn(scene: Scene, of: Case, terminal: Terminal): Pro
   const args = ['explain', ...of.args.split(' '), '--run-folder', scene.runFolder];
   const ask = async (): Promise<Printed> => await onTerminal(args, terminal);
   return await (of.within?.(scene, ask) ?? ask());
+}
+
+/** A firewall that knows nothing of Services, as people have them on nodes. */
+async function behindFirewall(_scene: Scene, ask: () => Promise<Printed>): Promise<Printed> {
+  const rules = 'type filter hook forward priority filter; tcp dport 8080 drop';
+  await run(['nft', '-f', '-'], { input: `table inet firewall { chain guard { ${rules}; }; }` });
+  try {
+    return await ask();
+  } finally {
+    await run(['nft', 'delete', 'table', 'inet', 'firewall']);
+  }
 }
 
 /** A client outside connects, whose packets come in by an interface that leads not back to it. */
