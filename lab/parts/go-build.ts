@@ -31,7 +31,7 @@ export interface GoBuildContext {
 export async function provideProgram(program: GoProgram, context: GoBuildContext): Promise<string> {
   const path = await cachedPath(program);
   if (existsSync(path)) return path;
-  await context.progress.step(`build ${program.name}, once`, (detail) =>
+  await context.progress.step(`build ${program.name} (once)`, (detail) =>
     build(program, path, { detail, signal: context.signal }),
   );
   return path;
