@@ -22,8 +22,8 @@ import {
 const WEB = clusterIP('web');
 
 const ENDPOINTS = 1_000;
-/** Enough for 30 cells of 20 connections each; see questions/spread.ts. */
-const CONNECTIONS = 600;
+/** As many as endpoints: a proxy that takes them in turn, as IPVS does, is even only after all of them. */
+const CONNECTIONS = 1_000;
 const HALVES: Record<string, SliceDeclaration> = Object.fromEntries(
   [1, ENDPOINTS / 2 + 1].map((from) => [
     `from-${from}`,
