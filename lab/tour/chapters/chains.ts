@@ -30,9 +30,9 @@ export const CHAINS: Chapter = {
       stage,
       pods.map(({ address }) => address.ipv4),
     );
-    stage.say(`Now the real one: kube-proxy ${'in iptables mode'} on the nodes. Three connections from
+    stage.say(`Now the real one: kube-proxy in iptables mode on the nodes. Three connections from
       \`node1\`, then its chains with the counters (\`-v\`). First the Service:`);
-    await lab.startProxies(findProxy('upstream-iptables'));
+    const upstream = await lab.startProxies(findProxy('upstream-iptables'));
     const url = `http://${WEBAPP.clusterIp}/hostname`;
     await stage.on('node1', `for i in 1 2 3; do curl -sm 2 ${url}; echo; done`);
     const services = await stage.on('node1', 'iptables -t nat -vnL KUBE-SERVICES', {
@@ -61,7 +61,7 @@ export const CHAINS: Chapter = {
     });
     stage.say(`Fairlead in iptables mode writes the same rules, so everything above reads the same; and
       it can follow the chains for you.`);
-    await stopUpstream(stage);
+    for (const proxy of upstream.values()) await proxy.stop();
     await lab.startProxies(findProxy('fairlead-iptables'));
     const explained = await stage.fairlead('node1', 'explain default/webapp --from host');
     stage.check('`explain` names the chains of the packet', explained.includes('KUBE-SEP'));
@@ -90,11 +90,6 @@ async function byHand(stage: Stage, pods: readonly string[]): Promise<void> {
   const answer = await stage.on(MACHINE, `curl -sm 2 http://${WEBAPP.clusterIp}/hostname`);
   stage.check('the ClusterIP answers through three chains', /^webapp-[01]$/.test(answer));
   await stage.on(MACHINE, 'iptables -t nat -F && iptables -t nat -X');
-}
-
-/** Its processes are ended; its rules are what Fairlead takes over. */
-async function stopUpstream(stage: Stage): Promise<void> {
-  await stage.on('node1', 'pkill -x kube-proxy; true');
 }
 
 function aboutWebapp(line: string): boolean {
