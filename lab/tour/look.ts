@@ -13,12 +13,3 @@ export async function readLog(path: string): Promise<string | undefined> {
   const text = await readFile(path, 'utf8');
   return text === '' ? undefined : text;
 }
-
-/** How often each line occurs. */
-export function countLines(text: string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of text.split('\n').filter((line) => line !== '')) {
-    counts.set(line, (counts.get(line) ?? 0) + 1);
-  }
-  return counts;
-}

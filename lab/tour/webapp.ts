@@ -8,6 +8,9 @@ import { httpGet } from '../servers/http-get.ts';
 /** The application of the texts: pods `webapp-0`, `webapp-1`, … that answer with their name. */
 export const WEBAPP = { name: 'webapp', clusterIp: '10.96.111.132', port: 80 } as const;
 
+/** curl gives up at its own deadline: nobody has refused it either. */
+export const NO_ANSWER = { exits: 28, shows: 'no answer: curl gave up' };
+
 const LISTEN_DEADLINE_MS = 30_000;
 
 export interface Webapp {

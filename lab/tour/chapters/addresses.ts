@@ -1,12 +1,10 @@
 import { findProxy } from '../../proxies/registry.ts';
 import type { Chapter } from '../chapter.ts';
-import { startWebapp } from '../webapp.ts';
+import { NO_ANSWER, startWebapp } from '../webapp.ts';
 
 const NODE_PORT = 30180;
 const EXTERNAL = '198.18.0.10';
 const BALANCED = '198.18.0.20';
-
-const DEAD = { exits: 28, shows: 'no answer: curl gave up' };
 
 export const ADDRESSES: Chapter = {
   name: 'addresses',
@@ -48,7 +46,7 @@ export const ADDRESSES: Chapter = {
     stage.say(`Packets for ${BALANCED} reach \`node1\` although no interface of it has the address; the
       proxy of the node answers for it. The ClusterIP is for the inside: from outside nobody leads it
       to a node.`);
-    await stage.on('client', 'curl -sm 2 http://10.96.111.132/hostname', DEAD);
+    await stage.on('client', 'curl -sm 2 http://10.96.111.132/hostname', NO_ANSWER);
     stage.say('What `node1` does with each of them, and for whom:');
     await stage.fairlead('node1', 'services default/webapp');
     const explained = await stage.fairlead('node1', `explain ${BALANCED}:80 --from 172.30.2.1`);

@@ -2,7 +2,6 @@ import { MACHINE } from '../../network/plan.ts';
 import { startOutside } from '../../outside/start.ts';
 import { findProxy } from '../../proxies/registry.ts';
 import type { Chapter, Stage } from '../chapter.ts';
-import { countLines } from '../look.ts';
 import { startWebapp, WEBAPP } from '../webapp.ts';
 
 const SERVICE = `-p tcp -d ${WEBAPP.clusterIp} --dport ${WEBAPP.port}`;
@@ -55,7 +54,10 @@ async function assertEven(stage: Stage, pods: number): Promise<void> {
     MACHINE,
     `for i in $(seq ${ASKED}); do curl -sm 2 ${url}; echo; done | sort | uniq -c`,
   );
-  const counts = [...countLines(asked).keys()].map((line) => Number(line.trim().split(' ')[0]));
+  const counts = asked
+    .trimEnd()
+    .split('\n')
+    .map((line) => Number.parseInt(line, 10));
   const fair = ASKED / pods;
   const spread = 4 * Math.sqrt(fair * (1 - 1 / pods));
   const even = counts.length === pods && counts.every((count) => Math.abs(count - fair) <= spread);

@@ -8,7 +8,7 @@ import { startOutside } from '../../outside/start.ts';
 import { findProxy } from '../../proxies/registry.ts';
 import type { Chapter } from '../chapter.ts';
 import { listensOn, readLog } from '../look.ts';
-import { startWebapp, WEBAPP } from '../webapp.ts';
+import { NO_ANSWER, startWebapp, WEBAPP } from '../webapp.ts';
 
 const TOY = join(import.meta.dirname, '../toys/middleman.ts');
 const TOY_PORT = 8080;
@@ -16,8 +16,6 @@ const DEADLINE_MS = 10_000;
 const SERVICE_ADDRESS = { address: WEBAPP.clusterIp, port: WEBAPP.port };
 const SERVICE = `${WEBAPP.clusterIp} --dport ${WEBAPP.port}`;
 const REDIRECT = `OUTPUT -p tcp -d ${SERVICE} -j REDIRECT --to-port ${TOY_PORT}`;
-
-const DEAD = { exits: 28, shows: 'no answer: curl gave up' };
 
 export const MIDDLEMAN: Chapter = {
   name: 'middleman',
@@ -56,7 +54,7 @@ export const MIDDLEMAN: Chapter = {
     await stage.on(MACHINE, `iptables -t nat -D ${REDIRECT}`);
     await stage.on(MACHINE, `conntrack -D -p tcp --orig-dst ${WEBAPP.clusterIp} >/dev/null 2>&1`);
     await toy.stop();
-    await stage.on(MACHINE, `curl -sm 2 ${url}`, DEAD);
+    await stage.on(MACHINE, `curl -sm 2 ${url}`, NO_ANSWER);
     stage.say(`Fairlead's userspace mode is this idea made whole: one socket for all Services, both
       families, the client's address kept where it can be, another endpoint when the first does not
       answer. It says which two connections belong together:`);

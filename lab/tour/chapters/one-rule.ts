@@ -2,11 +2,9 @@ import { MACHINE } from '../../network/plan.ts';
 import { startOutside } from '../../outside/start.ts';
 import { findProxy } from '../../proxies/registry.ts';
 import type { Chapter } from '../chapter.ts';
-import { startWebapp, WEBAPP } from '../webapp.ts';
+import { NO_ANSWER, startWebapp, WEBAPP } from '../webapp.ts';
 
 const SERVICE = `-p tcp -d ${WEBAPP.clusterIp} --dport ${WEBAPP.port}`;
-
-const DEAD = { exits: 28, shows: 'no answer: curl gave up' };
 
 export const ONE_RULE: Chapter = {
   name: 'one-rule',
@@ -23,7 +21,7 @@ export const ONE_RULE: Chapter = {
     stage.say(`A packet that a local process sends passes the hook \`OUTPUT\`, and there the table
       \`nat\` may change its destination. The kernel asks that table for the first packet of a
       connection only.`);
-    await stage.on(MACHINE, `curl -sm 2 ${url}`, DEAD);
+    await stage.on(MACHINE, `curl -sm 2 ${url}`, NO_ANSWER);
     await stage.on(MACHINE, `iptables -t nat -A ${rule}`);
     const answer = await stage.on(MACHINE, `curl -sm 2 ${url}`);
     stage.check('with one rule the ClusterIP answers', answer === 'webapp-0');

@@ -3,9 +3,7 @@ import { startOutside } from '../../outside/start.ts';
 import { findProxy } from '../../proxies/registry.ts';
 import type { Chapter } from '../chapter.ts';
 import { compileCommand } from '../toys/compile.ts';
-import { startWebapp, WEBAPP } from '../webapp.ts';
-
-const DEAD = { exits: 28, shows: 'no answer: curl gave up' };
+import { NO_ANSWER, startWebapp, WEBAPP } from '../webapp.ts';
 
 export const SOCKET_EBPF: Chapter = {
   name: 'socket-ebpf',
@@ -49,7 +47,7 @@ export const SOCKET_EBPF: Chapter = {
       MACHINE,
       `bpftool cgroup detach ${cgroupPath} connect4 pinned ${pin}; rm ${pin}`,
     );
-    await stage.on(MACHINE, `curl -sm 2 ${url}`, DEAD);
+    await stage.on(MACHINE, `curl -sm 2 ${url}`, NO_ANSWER);
     await startOutside(lab, { variant: findProxy('fairlead-socket-ebpf') });
     await stage.on(MACHINE, `bpftool cgroup show ${cgroupPath}`);
     const peer = await stage.on(MACHINE, `curl -sm 2 -o /dev/null -w '%{remote_ip}' ${url}`);
