@@ -91,7 +91,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const name = options.name ?? `t${randomBytes(3).toString('hex')}`;
   const nodeCount = options.nodeCount ?? 2;
   await assertStartable(name, nodeCount);
-  const newest = await provideParts(progress, options.signal);
+  const newest = await provideParts({ progress, signal: options.signal });
   const apiVersion = options.apiVersion ?? NEWEST_API_VERSION;
   const controlPlaneOf = (version: ApiVersion) =>
     provideControlPlane(version, newest, { progress, signal: options.signal });
@@ -192,6 +192,7 @@ async function assemble(assembly: Assembly): Promise<Lab> {
     makeSocketPlaces,
     socketPlace,
     startProxies: async (variant, settings = {}) => {
+      await variant.build?.({ progress, signal: assembly.signal });
       if (variant.servesSockets) {
         await makeSocketPlaces();
         await letProxyReadNamespaces(api);
@@ -199,14 +200,9 @@ async function assemble(assembly: Assembly): Promise<Lab> {
       const starts = nodeIndexes({ nodeCount }).map(async (index) => {
         const node = nodeName(index);
         const sockets = socketPlace(index);
-        const place = { nodeName: node, parts, credentials, settings, sockets };
-        const daemon = await startProxy({
-          ...place,
-          lab: name,
-          variant,
-          labFolder: folder,
-          logFolder,
-        });
+        const place = { nodeName: node, credentials, settings, sockets };
+        const folders = { labFolder: folder, logFolder };
+        const daemon = await startProxy({ ...place, ...folders, lab: name, variant });
         if (variant.mayMissZoneAtStart) await retellZone(api, index);
         return [node, daemon] as const;
       });

@@ -20,7 +20,7 @@ import { removeLab } from './lab.ts';
 import { readEscapes } from './network/capture.ts';
 import { DEFAULT_NETWORK, NETWORK_VARIANTS } from './network/variants/registry.ts';
 import { API_VERSIONS, NEWEST_API_VERSION } from './parts/api-version.ts';
-import { provideParts } from './parts/build.ts';
+import { provideParts, provideTool } from './parts/build.ts';
 import { missingOf, PART_GROUPS, type PartGroup, provideGroups } from './parts/groups.ts';
 import { FAIRLEAD_NAMES } from './proxies/fairlead.ts';
 import { PROXY_VARIANTS } from './proxies/registry.ts';
@@ -113,10 +113,10 @@ program
   .allowUnknownOption()
   .argument('[args...]')
   .action(async (args: string[], options: { name: string }) => {
-    const parts = await provideParts(terminalProgress());
+    const kubectl = await provideTool('kubectl', { progress: terminalProgress() });
     const kubeconfig = `--kubeconfig=${labFolder(options.name)}/admin.kubeconfig`;
     const host = { lab: options.name, role: 'fabric' };
-    process.exitCode = await runOnHost(host, [parts.kubectl, kubeconfig, ...args]);
+    process.exitCode = await runOnHost(host, [kubectl, kubeconfig, ...args]);
   });
 
 program
@@ -161,7 +161,7 @@ program
   .argument('<service>')
   .argument('<count>', 'how many', count)
   .action(async (service: string, count: number, options: { name: string }) => {
-    const parts = await provideParts(terminalProgress());
+    const parts = await provideParts({ progress: terminalProgress() });
     console.log(await scale({ lab: options.name, service, count, parts }));
   });
 

@@ -23,9 +23,9 @@ export async function startOn(
 ): Promise<ProxyProcess> {
   const folder = join(lab.folder, 'proxies', variant.name);
   await mkdir(folder, { recursive: true });
-  const { parts, credentials } = lab;
+  const { credentials } = lab;
   const sockets = lab.socketPlace(NODE_INDEX);
-  const place = { nodeName: NODE, parts, credentials, folder, settings, sockets };
+  const place = { nodeName: NODE, credentials, folder, settings, sockets };
   const { argv, env } = await variant.prepare(place);
   const startedAtMs = performance.now();
   const daemon = startDaemon({

@@ -37,7 +37,6 @@ export async function startOutside(lab: Lab, start: OutsideStart): Promise<Daemo
     lab: lab.name,
     variant: withoutNode(variant, { ...configuration, fairlead }),
     nodeName: MACHINE,
-    parts: lab.parts,
     credentials: lab.credentials,
     labFolder: lab.folder,
     logFolder: join(lab.folder, 'logs'),

@@ -2,7 +2,7 @@ import type { Progress } from '../host/progress.ts';
 import { provideKernel } from '../kernel/build.ts';
 import { provideRoot } from '../systemd/root.ts';
 import { provideBench } from './bench.ts';
-import { provideParts } from './build.ts';
+import { providePartsAndTools } from './build.ts';
 import { provideEarlierControlPlane } from './control-plane.ts';
 import { provideEarlier } from './earlier.ts';
 import type { GoBuildContext } from './go-build.ts';
@@ -52,7 +52,7 @@ export async function provideGroups(
   context: GoBuildContext,
 ): Promise<Programs> {
   const programs: Record<string, string> = {
-    ...(await provideParts(context.progress, context.signal)),
+    ...(await providePartsAndTools(context)),
   };
   for (const group of groups) Object.assign(programs, await GROUPS[group](context));
   return programs;

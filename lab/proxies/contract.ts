@@ -2,7 +2,7 @@ import type { Credentials } from '../control-plane/credentials.ts';
 import type { IptablesProgram } from '../host/iptables-program.ts';
 import type { KernelPart } from '../host/kernel-parts.ts';
 import type { ApiVersion } from '../parts/api-version.ts';
-import type { Parts } from '../parts/build.ts';
+import type { GoBuildContext } from '../parts/go-build.ts';
 
 /** The settings of a proxy that change what packets see, in kube-proxy's own words. */
 export interface ProxySettings {
@@ -19,7 +19,6 @@ export interface ProxySettings {
 
 export interface ProxyPlace {
   readonly nodeName: string;
-  readonly parts: Parts;
   readonly credentials: Credentials;
   /** A folder of this node's own. */
   readonly folder: string;
@@ -52,6 +51,8 @@ export interface ProxyVariant {
   readonly iptables?: IptablesProgram;
   /** Parts of the kernel without which it cannot run; none when not given. */
   readonly kernelParts?: readonly KernelPart[];
+  /** Builds the programs of the proxy that the cache does not have; not given: none are built. */
+  build?(context: GoBuildContext): Promise<unknown>;
   /** Writes what the proxy reads at its start, and says how to start it. */
   prepare(place: ProxyPlace): Promise<ProxyCommand>;
   /**

@@ -3,8 +3,9 @@ import { delimiter, join } from 'node:path';
 import type { IptablesProgram } from '../host/iptables-program.ts';
 import { terminalProgress } from '../host/progress.ts';
 import { EARLIER_VERSION } from '../parts/api-version.ts';
-import { KUBERNETES_VERSION } from '../parts/build.ts';
+import { KUBERNETES_VERSION, provideTool } from '../parts/build.ts';
 import { provideEarlier } from '../parts/earlier.ts';
+import type { GoBuildContext } from '../parts/go-build.ts';
 import type { Allowance, ProxyVariant } from './contract.ts';
 import { kernelPartsOf, type SharedMode } from './fairlead-modes.ts';
 import { linkIptables } from './iptables-tools.ts';
@@ -34,6 +35,8 @@ export const UPSTREAM_VARIANTS: readonly ProxyVariant[] = [
 ];
 
 function upstream(options: UpstreamOptions): ProxyVariant {
+  const provide = (context: GoBuildContext): Promise<string> =>
+    options.isEarlier ? provideEarlier('kube-proxy', context) : provideTool('kube-proxy', context);
   return {
     ...title(options),
     lateness: LATENESS,
@@ -43,13 +46,12 @@ function upstream(options: UpstreamOptions): ProxyVariant {
     // An event in between is lost, and it ignores topology hints until the label changes: about one
     // start in twenty on a busy machine.
     mayMissZoneAtStart: true,
+    build: provide,
     async prepare(place) {
       const configFile = join(place.folder, 'kube-proxy.json');
       await writeFile(configFile, JSON.stringify(proxyConfiguration(options.mode, place), null, 2));
       const tools = await linkIptables(join(place.folder, 'bin'), options.iptables);
-      const program = options.isEarlier
-        ? await provideEarlier('kube-proxy', { progress: terminalProgress() })
-        : place.parts['kube-proxy'];
+      const program = await provide({ progress: terminalProgress() });
       return {
         argv: [program, `--config=${configFile}`, '--v=2'],
         env: {

@@ -11,7 +11,7 @@ import { assertStartable, removeLab } from '../lab.ts';
 import { nodeAddress, nodeName, podCidr } from '../network/plan.ts';
 import { buildTopology, nodeIndexes } from '../network/topology.ts';
 import { DEFAULT_NETWORK, findNetwork } from '../network/variants/registry.ts';
-import { type Parts, provideParts } from '../parts/build.ts';
+import { type PartsAndTools, providePartsAndTools } from '../parts/build.ts';
 import { provideRealParts, type RealParts } from '../parts/real.ts';
 import { provideImage } from './images/archive.ts';
 import { commonImages } from './images/catalogue.ts';
@@ -45,7 +45,7 @@ export async function startRealCluster(options: RealClusterOptions): Promise<Rea
   const progress = options.progress ?? silentProgress;
   const name = options.name ?? `r${randomBytes(3).toString('hex')}`;
   await assertStartable(name, nodeCount);
-  const parts = await provideParts(progress, signal);
+  const parts = await providePartsAndTools({ progress, signal });
   const realParts = await provideRealParts({ progress, signal });
   try {
     return await assemble({ ...options, name, parts, realParts, progress });
@@ -61,7 +61,7 @@ export async function startRealCluster(options: RealClusterOptions): Promise<Rea
 
 interface Assembly extends RealClusterOptions {
   readonly name: string;
-  readonly parts: Parts;
+  readonly parts: PartsAndTools;
   readonly realParts: RealParts;
   readonly progress: Progress;
 }

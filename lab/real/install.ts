@@ -8,7 +8,7 @@ import { run } from '../host/run.ts';
 import { until } from '../host/until.ts';
 import { nodeName } from '../network/plan.ts';
 import { nodeIndexes } from '../network/topology.ts';
-import type { Parts } from '../parts/build.ts';
+import type { PartsAndTools } from '../parts/build.ts';
 import { hasSyncedFamilies, METRICS_PORT } from '../proxies/kube-proxy-configuration.ts';
 import { httpGet } from '../servers/http-get.ts';
 import { dnsObjects } from './dns.ts';
@@ -23,7 +23,7 @@ export interface Target {
   readonly name: string;
   readonly nodeCount: number;
   readonly folder: string;
-  readonly parts: Parts;
+  readonly parts: PartsAndTools;
   readonly credentials: Credentials;
   readonly api: ApiClient;
   /** Network namespace of the control plane and its clients. */

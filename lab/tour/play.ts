@@ -31,7 +31,7 @@ export async function playChapter(chapter: Chapter, options: PlayOptions): Promi
     options.tell(entry);
   };
   try {
-    await abortable(chapter.play(makeStage({ lab, signal, tell })), signal);
+    await abortable(chapter.play(makeStage({ lab, progress, signal, tell })), signal);
     return { chapter, entries, kernel: `Linux ${release().split('.', 2).join('.')}` };
   } finally {
     if (options.keep) await lab.detach();

@@ -1,15 +1,18 @@
 import { argvOnHost } from '../commands/enter.ts';
 import { fairleadArgv } from '../commands/fairlead.ts';
 import { LabError } from '../host/errors.ts';
+import type { Progress } from '../host/progress.ts';
 import { type RunResult, tryRun } from '../host/run.ts';
 import { until } from '../host/until.ts';
 import type { Lab } from '../lab.ts';
+import { provideTool } from '../parts/build.ts';
 import { capture } from './capture.ts';
 import type { CommandOptions, Stage } from './chapter.ts';
 import { type Entry, joinLines } from './story.ts';
 
 export interface StageContext {
   readonly lab: Lab;
+  readonly progress: Progress;
   readonly signal?: AbortSignal | undefined;
   tell(entry: Entry): void;
 }
@@ -21,7 +24,7 @@ const UNTIL_DEADLINE_MS = 20_000;
 const ADMIN = 'fabric';
 
 /** Runs what a chapter asks for and tells each step as soon as it is done. */
-export function makeStage({ lab, signal, tell }: StageContext): Stage {
+export function makeStage({ lab, progress, signal, tell }: StageContext): Stage {
   const enter = (role: string, argv: Argv) => argvOnHost({ lab: lab.name, role }, argv);
   const perform = async (command: Performed): Promise<string> => {
     const { host, typed, argv, options = {} } = command;
@@ -44,7 +47,8 @@ export function makeStage({ lab, signal, tell }: StageContext): Stage {
       perform({ host, typed, options, argv: await enter(host, ['sh', '-c', typed]) }),
     kubectl: async (typed, options) => {
       const kubeconfig = `--kubeconfig=${lab.credentials.adminKubeconfig}`;
-      const argv = [lab.parts.kubectl, kubeconfig, ...words(typed)] as const;
+      const kubectl = await provideTool('kubectl', { progress, signal });
+      const argv = [kubectl, kubeconfig, ...words(typed)] as const;
       const shown = `kubectl ${typed}`;
       return perform({ host: undefined, typed: shown, options, argv: await enter(ADMIN, argv) });
     },

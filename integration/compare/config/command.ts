@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { terminalProgress } from '../../../lab/host/progress.ts';
-import { KUBERNETES_VERSION, provideParts } from '../../../lab/parts/build.ts';
+import { KUBERNETES_VERSION, provideTool } from '../../../lab/parts/build.ts';
 import { ConfigError } from '../../../src/config/errors.ts';
 import { buildConfig, type LoadedConfig } from '../../../src/config/load.ts';
 import { differentFields } from '../../../src/config/testing/different-fields.ts';
@@ -19,10 +19,10 @@ const NEVER_COMPARED = ['ipvs.scheduler'];
 export const command = new Command()
   .option('--only <text>', 'only files that contain it', '')
   .action(async ({ only }: { readonly only: string }) => {
-    const parts = await provideParts(terminalProgress());
+    const program = await provideTool('kube-proxy', { progress: terminalProgress() });
     const folder = await mkdtemp(join(tmpdir(), 'fairlead-config-'));
     try {
-      const asking = { program: parts['kube-proxy'], folder };
+      const asking = { program, folder };
       await compareAll(
         smallFiles().filter((body) => body.includes(only)),
         asking,

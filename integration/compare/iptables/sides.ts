@@ -30,7 +30,6 @@ export function startOnNode(lab: Lab, node: number, variant: ProxyVariant): Prom
     labFolder: lab.folder,
     logFolder: join(lab.folder, 'logs'),
     nodeName: nodeName(node),
-    parts: lab.parts,
     credentials: lab.credentials,
     settings: { addressRules: 'kube-proxy' },
     variant,

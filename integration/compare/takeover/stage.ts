@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import { paths, type Service } from '../../../lab/api/objects.ts';
 import { enterNamespace } from '../../../lab/host/namespaces.ts';
 import type { Daemon } from '../../../lab/host/processes.ts';
+import { silentProgress } from '../../../lab/host/progress.ts';
 import { run } from '../../../lab/host/run.ts';
 import type { Pod } from '../../../lab/kubelet/pods.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { nodeAddress, outsiderAddress } from '../../../lab/network/plan.ts';
+import { provideTool } from '../../../lab/parts/build.ts';
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
 import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
@@ -104,13 +106,13 @@ export class Stage {
 
   /** Lets an owner that has ended take its rules with it, as its own documents say. */
   async remove({ program, mode, variant }: Owner): Promise<void> {
-    const { parts, credentials } = this.lab;
-    const place = { nodeName: 'node1', parts, credentials, folder: this.#folder, settings: {} };
+    const { credentials } = this.lab;
+    const place = { nodeName: 'node1', credentials, folder: this.#folder, settings: {} };
     const { env } = await variant.prepare(place);
     const runFolder = `--run-folder=${this.#runFolder}`;
     const argv: [string, ...string[]] =
       program === 'kube-proxy'
-        ? [parts['kube-proxy'], '--cleanup']
+        ? [await provideTool('kube-proxy', { progress: silentProgress }), '--cleanup']
         : [process.execPath, BUNDLE, 'cleanup', '--keep-flows', `--mode=${mode}`, runFolder];
     await run(enterNamespace(this.node, argv), { env, deadlineMs: 120_000 });
   }

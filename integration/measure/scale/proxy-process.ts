@@ -26,11 +26,9 @@ export async function startOn(
 ): Promise<ProxyProcess> {
   const folder = join(lab.folder, 'proxies', node);
   await mkdir(folder, { recursive: true });
-  const { parts, credentials } = lab;
   const { argv, env } = await variant.prepare({
     nodeName: node,
-    parts,
-    credentials,
+    credentials: lab.credentials,
     folder,
     settings: {},
   });

@@ -39,7 +39,6 @@ describe('the history of a real agent at a real API server', { timeout: LONG_MS 
       lab: lab.name,
       variant,
       nodeName: NODE,
-      parts: lab.parts,
       credentials: lab.credentials,
       labFolder: lab.folder,
       logFolder: join(lab.folder, 'logs'),

@@ -2,10 +2,12 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { paths } from '../../../lab/api/objects.ts';
 import { enterNamespace } from '../../../lab/host/namespaces.ts';
+import { silentProgress } from '../../../lab/host/progress.ts';
 import { type RunResult, run, tryRun } from '../../../lab/host/run.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { nodeName } from '../../../lab/network/plan.ts';
 import { nodeIndexes } from '../../../lab/network/topology.ts';
+import { provideTool } from '../../../lab/parts/build.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const DEADLINE_MS = 120_000;
@@ -30,14 +32,14 @@ export async function openDesk(lab: Lab): Promise<Desk> {
     await run([process.execPath, join(ROOT, `tools/${tool}.ts`)], { deadlineMs: DEADLINE_MS });
   }
   for (const index of nodeIndexes(lab)) await makeAgentPod(lab, nodeName(index));
-  const kubectl = join(folder, 'kubectl');
-  await writeFile(kubectl, kubectlScript(lab, folder));
-  await chmod(kubectl, 0o755);
+  const kubectl = await provideTool('kubectl', { progress: silentProgress });
+  const script = join(folder, 'kubectl');
+  await writeFile(script, kubectlScript({ lab, folder, kubectl }));
+  await chmod(script, 0o755);
   const path = [folder, join(ROOT, 'dist'), dirname(process.execPath), process.env['PATH'] ?? ''];
   const env = { PATH: path.join(delimiter), NO_COLOR: '1' };
   return {
-    fairlead: (...args) =>
-      tryRun([lab.parts.kubectl, 'fairlead', ...args], { env, deadlineMs: DEADLINE_MS }),
+    fairlead: (...args) => tryRun([kubectl, 'fairlead', ...args], { env, deadlineMs: DEADLINE_MS }),
     cutOff: (node) => writeFile(join(folder, `${node}.silent`), ''),
   };
 }
@@ -58,10 +60,17 @@ async function makeAgentPod(lab: Lab, node: string): Promise<void> {
   await lab.api.patch(`${paths.pod(NAMESPACE, name)}/status`, { status: { phase: 'Running' } });
 }
 
+interface Script {
+  readonly lab: Lab;
+  readonly folder: string;
+  /** The real one. */
+  readonly kubectl: string;
+}
+
 /** The words of `kubectl exec … POD -c CONTAINER -- fairlead VERB …` that count. */
-function kubectlScript(lab: Lab, folder: string): string {
+function kubectlScript({ lab, folder, kubectl }: Script): string {
   const real = enterNamespace(lab.namespacePath('fabric'), [
-    lab.parts.kubectl,
+    kubectl,
     `--kubeconfig=${lab.credentials.adminKubeconfig}`,
   ]);
   // As it ships: three starts from the sources at once take longer than a node may.

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { paths, type Service } from '../../../lab/api/objects.ts';
 import { enterNamespace } from '../../../lab/host/namespaces.ts';
 import { type Daemon, startDaemon } from '../../../lab/host/processes.ts';
+import { silentProgress } from '../../../lab/host/progress.ts';
 import { type RunResult, tryRun } from '../../../lab/host/run.ts';
 import { until } from '../../../lab/host/until.ts';
 import { type Lab, startLab } from '../../../lab/lab.ts';
+import { provideTool } from '../../../lab/parts/build.ts';
 import { httpGet } from '../../../lab/servers/http-get.ts';
 import { TOKEN_FILE } from '../../../src/commands/outside/paths.ts';
 
@@ -110,7 +112,7 @@ export class InitScene implements AsyncDisposable {
 
   /** kubectl on the machine, with the kubeconfig that was installed and nothing else. */
   async kubectl(...args: readonly string[]): Promise<RunResult> {
-    const kubectl = this.lab.parts.kubectl;
+    const kubectl = await provideTool('kubectl', { progress: silentProgress });
     const kubeconfig = '--kubeconfig=/etc/fairlead/kubeconfig';
     return await this.onMachine([
       kubectl,
@@ -221,7 +223,8 @@ export class InitScene implements AsyncDisposable {
   async objects(): Promise<readonly string[]> {
     const kinds = 'serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings';
     const label = 'app.kubernetes.io/component=outside';
-    const argv = [this.lab.parts.kubectl, 'get', kinds, '-A', '-l', label, '-o', 'name'] as const;
+    const kubectl = await provideTool('kubectl', { progress: silentProgress });
+    const argv = [kubectl, 'get', kinds, '-A', '-l', label, '-o', 'name'] as const;
     const { stdout } = await tryRun(enterNamespace(this.#network, [...argv]), {
       env: { KUBECONFIG: this.lab.credentials.adminKubeconfig },
     });

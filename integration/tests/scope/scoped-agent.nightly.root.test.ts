@@ -89,7 +89,6 @@ describe('fairlead run with a scope and Roles only', { timeout: LONG_MS }, () =>
       lab: lab.name,
       variant: scoped(stage),
       nodeName: 'machine',
-      parts: lab.parts,
       credentials: lab.credentials,
       labFolder: lab.folder,
       logFolder: join(lab.folder, 'logs'),

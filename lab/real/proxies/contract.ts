@@ -1,7 +1,7 @@
-import type { Parts } from '../../parts/build.ts';
+import type { PartsAndTools } from '../../parts/build.ts';
 
 export interface ProxyContext {
-  readonly parts: Parts;
+  readonly parts: PartsAndTools;
   /** A folder for files that end with the cluster. */
   readonly folder: string;
   readonly signal?: AbortSignal | undefined;
