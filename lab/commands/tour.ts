@@ -8,7 +8,7 @@ import { terminalProgress } from '../host/progress.ts';
 import { formatTable } from '../host/table.ts';
 import { runInGuest } from '../kernel/boot.ts';
 import { provideKernel } from '../kernel/build.ts';
-import type { Chapter } from '../tour/chapter.ts';
+import type { AnyChapter } from '../tour/chapter.ts';
 import { indexPage } from '../tour/index-page.ts';
 import { markdownPage } from '../tour/markdown.ts';
 import { playChapter } from '../tour/play.ts';
@@ -41,7 +41,7 @@ export function tourCommand(): Command {
     });
 }
 
-async function play(chapter: Chapter, options: TourOptions): Promise<void> {
+async function play(chapter: AnyChapter, options: TourOptions): Promise<void> {
   const signal = interruption();
   const progress = terminalProgress();
   const missing = missingOfKernel(chapter.kernelParts ?? []);
@@ -68,7 +68,7 @@ async function writePage(folder: string, name: string, text: string): Promise<vo
   await writeFile(join(folder, name), text);
 }
 
-function ending(chapter: Chapter, { keep }: TourOptions): string {
+function ending(chapter: AnyChapter, { keep }: TourOptions): string {
   if (keep) return 'The lab is up: npm run lab -- status. Take it down: npm run lab -- down';
   const next = CHAPTERS[CHAPTERS.indexOf(chapter) + 1];
   return next === undefined
@@ -77,7 +77,7 @@ function ending(chapter: Chapter, { keep }: TourOptions): string {
 }
 
 async function playInGuest(
-  chapter: Chapter,
+  chapter: AnyChapter,
   of: { page: string | undefined; docs: string | undefined; signal: AbortSignal },
 ): Promise<void> {
   const { page, docs, signal } = of;
@@ -93,7 +93,7 @@ async function playInGuest(
   });
 }
 
-function findChapter(name: string): Chapter {
+function findChapter(name: string): AnyChapter {
   const chapter = CHAPTERS.find((candidate) => candidate.name === name);
   if (chapter) return chapter;
   throw new LabError('LAB_USAGE', `there is no chapter '${name}'`, {

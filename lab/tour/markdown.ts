@@ -1,9 +1,9 @@
-import type { Chapter } from './chapter.ts';
+import type { ChapterText } from './chapter.ts';
 import { type Entry, promptOf } from './story.ts';
 import { titleOf } from './texts.ts';
 
 export interface PlayedChapter {
-  readonly chapter: Pick<Chapter, 'name' | 'title' | 'learn' | 'repeats'>;
+  readonly chapter: Pick<ChapterText, 'name' | 'title' | 'learn' | 'repeats'>;
   readonly entries: readonly Entry[];
   /** `Linux 6.18.44`. */
   readonly kernel: string;

@@ -1,4 +1,4 @@
-import type { Chapter } from './chapter.ts';
+import type { AnyChapter } from './chapter.ts';
 import { ADDRESSES } from './chapters/addresses.ts';
 import { CHAINS } from './chapters/chains.ts';
 import { CLEAN_UP } from './chapters/clean-up.ts';
@@ -12,12 +12,13 @@ import { NAMES } from './chapters/names.ts';
 import { ONE_RULE } from './chapters/one-rule.ts';
 import { OTHER_HOST } from './chapters/other-host.ts';
 import { PING } from './chapters/ping.ts';
+import { SCALE } from './chapters/scale.ts';
 import { SOCKET_EBPF } from './chapters/socket-ebpf.ts';
 import { SOURCE_ADDRESS } from './chapters/source-address.ts';
 import { TC_EBPF } from './chapters/tc-ebpf.ts';
 
 /** In the order in which they build on each other. */
-export const CHAPTERS: readonly Chapter[] = [
+export const CHAPTERS: readonly AnyChapter[] = [
   DEAD_ADDRESS,
   MIDDLEMAN,
   ONE_RULE,
@@ -26,6 +27,7 @@ export const CHAPTERS: readonly Chapter[] = [
   ADDRESSES,
   SOURCE_ADDRESS,
   OTHER_HOST,
+  SCALE,
   NAMES,
   PING,
   IPVS,
