@@ -59,19 +59,22 @@ interface Options {
   readonly api: ApiVersion;
 }
 
+const DEFAULT_PROXY = 'upstream-nftables';
+
 const program = new Command('conformance')
   .description('Runs the conformance scenarios with real packets through any proxy')
-  .option(
-    '--proxy <names>',
-    `one or several of ${proxyNames()}, or 'upstream' for all of them that the kernel can run`,
-    proxies,
-    [findProxy('upstream-nftables')],
+  .addOption(
+    new Option(
+      '--proxy <names>',
+      `one or several of ${proxyNames()}, or 'upstream' for all of them that the kernel can run`,
+    )
+      .argParser(proxies)
+      .default([findProxy(DEFAULT_PROXY)], DEFAULT_PROXY),
   )
-  .option(
-    '--network <names>',
-    `one or several of ${NETWORK_VARIANTS.map((variant) => variant.name).join(', ')}`,
-    networks,
-    [DEFAULT_NETWORK],
+  .addOption(
+    new Option('--network <names>', `one or several of ${networkNames()}`)
+      .argParser(networks)
+      .default([DEFAULT_NETWORK], DEFAULT_NETWORK),
   )
   .option('--only <pattern>', 'scenarios whose name matches this regular expression', pattern)
   .option('--share <K/N>', 'the Kth of N parts of them, to run parts side by side', parseShare)
@@ -314,6 +317,10 @@ function onResult(result: ScenarioResult): void {
 
 function proxyNames(): string {
   return PROXY_VARIANTS.map((variant) => variant.name).join(', ');
+}
+
+function networkNames(): string {
+  return NETWORK_VARIANTS.map((variant) => variant.name).join(', ');
 }
 
 function proxies(text: string): ProxyVariant[] {
