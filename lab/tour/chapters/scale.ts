@@ -47,7 +47,9 @@ export const SCALE: RealChapter = {
     await untilNames(stage, 1);
     const left = await stage.kubectl(`${IN_AGENT} history default/webapp --limit 2`);
     stage.check('it says which endpoints left', / left/.test(left));
-    const explained = await stage.kubectl(`${IN_AGENT} explain default/webapp --from host`);
+    const explained = await stage.kubectl(
+      `${IN_AGENT} explain default/webapp --from host --probe connect`,
+    );
     stage.check(
       '`explain` sends every connection to the pod that is left',
       /1 of 1/.test(explained),
