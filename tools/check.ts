@@ -30,6 +30,11 @@ const CHECKS: readonly Check[] = [
   { name: 'mode-names', about: 'names of modes', argv: ['node', 'tools/mode-names/main.ts'] },
   { name: 'file-maps', about: 'file maps of src', argv: ['node', 'tools/file-maps/main.ts'] },
   { name: 'locks', about: 'lock files', argv: ['node', 'tools/locks/main.ts'] },
+  {
+    name: 'release-texts',
+    about: 'version, installs',
+    argv: ['node', 'tools/release-texts/main.ts'],
+  },
   { name: 'links', about: 'links', argv: ['node', 'tools/links/main.ts'] },
   { name: 'dead', about: 'dead code', argv: ['knip'] },
 ];
@@ -74,7 +79,7 @@ function listChecks(unknownNames: readonly string[]): void {
   const isHelp = unknownNames.every((name) => name === '--help' || name === '-h');
   if (!isHelp) console.error(`check: no check '${unknownNames.join("', '")}'\n`);
   console.log('Usage: npm run check -- [CHECK ...]; without a name, all of them:\n');
-  for (const { name, about } of CHECKS) console.log(`  ${name.padEnd(10)}  ${about}`);
+  for (const { name, about } of CHECKS) console.log(`  ${name.padEnd(13)}  ${about}`);
   if (!isHelp) process.exitCode = EXIT_USAGE;
 }
 

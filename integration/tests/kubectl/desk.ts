@@ -54,7 +54,7 @@ async function makeAgentPod(lab: Lab, node: string): Promise<void> {
     spec: {
       nodeName: node,
       hostNetwork: true,
-      containers: [{ name: 'fairlead', image: 'localhost/fairlead:0.0.0' }],
+      containers: [{ name: 'fairlead', image: 'localhost/fairlead:0.1.0' }],
     },
   });
   await lab.api.patch(`${paths.pod(NAMESPACE, name)}/status`, { status: { phase: 'Running' } });

@@ -71,7 +71,7 @@ function agentPod(node: string): object {
       namespace: 'kube-system',
       labels: { 'app.kubernetes.io/name': 'fairlead' },
     },
-    spec: { nodeName: node, containers: [{ name: 'fairlead', image: 'localhost/fairlead:0.0.0' }] },
+    spec: { nodeName: node, containers: [{ name: 'fairlead', image: 'localhost/fairlead:0.1.0' }] },
     status: { phase: 'Running' },
   };
 }
