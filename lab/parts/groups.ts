@@ -6,6 +6,7 @@ import { providePartsAndTools } from './build.ts';
 import { provideEarlierControlPlane } from './control-plane.ts';
 import { provideEarlier } from './earlier.ts';
 import type { GoBuildContext } from './go-build.ts';
+import { provideHelm } from './helm.ts';
 import { provideOracle } from './oracle.ts';
 import { provideCoredns, provideRealParts, provideTestParts } from './real.ts';
 
@@ -25,6 +26,9 @@ const GROUPS = {
     prefixed({ 'kube-proxy': await provideEarlier('kube-proxy', context) }),
   dns: async (context: GoBuildContext): Promise<Programs> => ({
     coredns: await provideCoredns(context),
+  }),
+  helm: async (context: GoBuildContext): Promise<Programs> => ({
+    helm: await provideHelm(context),
   }),
   systemd: async (context: GoBuildContext): Promise<Programs> => ({
     'Debian with systemd': await provideRoot(context),
