@@ -263,7 +263,13 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'packaging',
-    paths: ['tools/bundle.ts', 'tools/package.ts', 'tools/plugin.ts', 'tools/image/'],
+    paths: [
+      'tools/bundle.ts',
+      'tools/package.ts',
+      'tools/plugin.ts',
+      'tools/chart/',
+      'tools/image/',
+    ],
     // For the programs that are compiled for the kernel.
     uses: ['tools'],
     packages: ['esbuild'],
