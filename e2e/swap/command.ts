@@ -7,19 +7,21 @@ import { terminalProgress } from '../../lab/host/progress.ts';
 import { runSwap } from './run-swap.ts';
 import { swapMarkdown, swapTable } from './table.ts';
 import { failureCount } from './tally.ts';
+import type { Way } from './ways.ts';
 
 interface Options {
   readonly nodes: number;
   readonly perSecond: number;
   readonly sabotage: boolean;
   readonly oneLine: boolean;
+  readonly helm: boolean;
   readonly json?: string;
   readonly docs?: string;
 }
 
 const REST_MS = 10_000;
 /** Marks of the tables in docs/install.md. */
-const MARKS = { steps: 'swap', 'one-line': 'one-line' } as const;
+const MARKS = { steps: 'swap', helm: 'helm', 'one-line': 'one-line' } as const;
 
 /**
  * Replaces kube-proxy by Fairlead and Fairlead by kube-proxy in a cluster with real nodes, by the
@@ -32,6 +34,7 @@ export const swapCommand = new Command('swap')
   .option('--nodes <count>', 'how many nodes', Number, 3)
   .option('--per-second <count>', 'new connections a second to each target', Number, 200)
   .option('--one-line', "only change the image line of kube-proxy's own DaemonSet", false)
+  .option('--helm', 'by the steps with Helm and the chart', false)
   .option(
     '--sabotage',
     "remove kube-proxy's rules before Fairlead starts, and check that it is detected",
@@ -44,12 +47,7 @@ export const swapCommand = new Command('swap')
 async function main(options: Options): Promise<void> {
   const { nodes, perSecond, sabotage: isSabotaged } = options;
   const context = { progress: terminalProgress(), signal: interruption() };
-  const way = options.oneLine ? 'one-line' : 'steps';
-  if (options.oneLine && isSabotaged) {
-    throw new LabError('LAB_USAGE', '--sabotage and --one-line exclude each other', {
-      next: 'give only one of them',
-    });
-  }
+  const way = wayOf(options);
   const plan = { way, nodes, perSecond, restMs: REST_MS, isSabotaged } as const;
   const results = await runSwap({ ...plan, ...context });
   console.log(`\n${swapTable(results)}`);
@@ -58,4 +56,14 @@ async function main(options: Options): Promise<void> {
   const failures = failureCount(results);
   if (isSabotaged) console.log(failures > 0 ? '\ncaught' : '\nMISSED: no connection failed');
   process.exitCode = failures > 0 === isSabotaged ? 0 : 1;
+}
+
+function wayOf({ oneLine, helm, sabotage }: Options): Way {
+  if (oneLine && (sabotage || helm)) {
+    throw new LabError('LAB_USAGE', '--one-line excludes --sabotage and --helm', {
+      next: 'give only one of them',
+    });
+  }
+  if (helm) return 'helm';
+  return oneLine ? 'one-line' : 'steps';
 }

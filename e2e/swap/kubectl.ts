@@ -9,12 +9,13 @@ const DEADLINE_MS = 90_000;
 
 export function kubectlOf(cluster: RealCluster, signal: AbortSignal): Kubectl {
   return (args) => {
-    const [program, ...first] = kubectlCommand(cluster);
+    const [program, ...first] = administratorCommand(cluster, cluster.parts.kubectl);
     return run([program, ...first, ...args], { deadlineMs: DEADLINE_MS, signal });
   };
 }
 
-export function kubectlCommand(cluster: RealCluster): [string, ...string[]] {
+/** A client of the cluster, as its administrator starts it. */
+export function administratorCommand(cluster: RealCluster, client: string): [string, ...string[]] {
   const kubeconfig = `--kubeconfig=${cluster.credentials.adminKubeconfig}`;
-  return enterNamespace(cluster.fabricPath, [cluster.parts.kubectl, kubeconfig]);
+  return enterNamespace(cluster.fabricPath, [client, kubeconfig]);
 }

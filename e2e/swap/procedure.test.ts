@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { stepsIn } from './procedure.ts';
+import { stepsIn, withSteps } from './procedure.ts';
+import { procedureOf } from './ways.ts';
 
 const DOCUMENT = `## Other
 
@@ -66,4 +67,31 @@ test('the document for operators has the steps there and back', async () => {
   const oneLine = [...scripts('### One line'), ...scripts('### One line, back')];
   assert.equal(oneLine.length, 4);
   assert.ok([...there, ...back, ...oneLine].every((script) => script.includes('kubectl')));
+});
+
+test('replaces the steps that have the same number, and rejects a number that no step has', () => {
+  const step = (title: string, script: string) => ({ title, script });
+  const steps = [step('1. Look', 'a'), step('2. Start', 'b'), step('10. End', 'c')];
+  const others = [step('2. Start another way', 'd')];
+  assert.deepEqual(
+    withSteps(steps, others).map(({ script }) => script),
+    ['a', 'd', 'c'],
+  );
+  assert.throws(() => withSteps(steps, [step('3. Nowhere', 'e')]), { code: 'LAB_USAGE' });
+});
+
+test('installs and removes by Helm all that the manifests install and remove', async () => {
+  const markdown = await readFile(join(import.meta.dirname, '../../docs/install.md'), 'utf8');
+  for (const [direction, helmSteps, count] of [
+    ['there', [1, 3], 5],
+    ['back', [1, 2], 3],
+  ] as const) {
+    const steps = procedureOf('helm', markdown, direction);
+    assert.equal(steps.length, count);
+    const withHelm = steps.flatMap(({ script }, index) =>
+      script.includes('helm -n') ? [index] : [],
+    );
+    assert.deepEqual(withHelm, helmSteps);
+    assert.ok(steps.every(({ script }) => !/kubectl (?:apply|delete) -[kf]/.test(script)));
+  }
 });

@@ -35,6 +35,25 @@ export function stepsIn(markdown: string, heading: string): Step[] {
   });
 }
 
+/** A procedure in which some steps are done another way; the number of a step tells which. */
+export function withSteps(steps: readonly Step[], others: readonly Step[]): Step[] {
+  const replacing = new Map(others.map((step) => [numberOf(step), step]));
+  const all = steps.map((step) => {
+    const other = replacing.get(numberOf(step));
+    replacing.delete(numberOf(step));
+    return other ?? step;
+  });
+  const [unknown] = replacing.values();
+  if (unknown === undefined) return all;
+  throw new LabError('LAB_USAGE', `no step has the number of '${unknown.title}'`, {
+    next: 'give it the number of the step that it replaces',
+  });
+}
+
+function numberOf({ title }: Step): string {
+  return title.slice(0, title.indexOf('.'));
+}
+
 function appendTo(step: { script: string } | undefined, line: string): void {
   if (step !== undefined) step.script += `${line}\n`;
 }

@@ -3,14 +3,16 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { abortable } from '../../lab/host/interruption.ts';
 import type { Progress } from '../../lab/host/progress.ts';
+import { provideHelm } from '../../lab/parts/helm.ts';
 import { startRealCluster } from '../../lab/real/cluster.ts';
 import { makeFairleadArchive } from '../../lab/real/proxies/fairlead.ts';
 import { findRealProxy } from '../../lab/real/proxies/registry.ts';
 import { kubectlOf } from './kubectl.ts';
 import { finishLoad, type LoadOn, provideLoadArchive, startLoad } from './load.ts';
-import { type Step, stepsIn } from './procedure.ts';
+import type { Step } from './procedure.ts';
 import { assertTables } from './tables.ts';
 import { type Phase, type PhaseResult, tallyPhases } from './tally.ts';
+import { procedureOf, type Way } from './ways.ts';
 import { CHECKOUT, openWorkshop } from './workshop.ts';
 
 export interface SwapRun {
@@ -26,21 +28,13 @@ export interface SwapRun {
 }
 
 const DOCUMENT = join(CHECKOUT, 'docs/install.md');
-export type Way = 'steps' | 'one-line';
-
-/** The sections of the document that lead there and back. */
-const SECTIONS: Readonly<Record<Way, { readonly there: string; readonly back: string }>> = {
-  steps: { there: '### Step by step', back: '## And back' },
-  'one-line': { there: '### One line', back: '### One line, back' },
-};
 
 /** Changes the proxy of a cluster that is in use, by the words of docs/install.md, and back again. */
 export async function runSwap(plan: SwapRun): Promise<PhaseResult[]> {
   const { progress, signal } = plan;
   const markdown = await readFile(DOCUMENT, 'utf8');
-  const sections = SECTIONS[plan.way];
-  const there = stepsIn(markdown, sections.there);
-  const back = stepsIn(markdown, sections.back);
+  const there = procedureOf(plan.way, markdown, 'there');
+  const back = procedureOf(plan.way, markdown, 'back');
   await using cluster = await startRealCluster({
     nodeCount: plan.nodes,
     proxy: findRealProxy('upstream-nftables'),
@@ -52,7 +46,8 @@ export async function runSwap(plan: SwapRun): Promise<PhaseResult[]> {
     progress,
     signal,
   });
-  const workshop = await openWorkshop(cluster, signal);
+  const helm = plan.way === 'helm' ? await provideHelm({ progress, signal }) : undefined;
+  const workshop = await openWorkshop(cluster, { helm, signal });
   const { perSecond } = plan;
   const load: LoadOn = { cluster, kubectl: kubectlOf(cluster, signal), perSecond, signal };
   await progress.step('a server on each node, a client', () => startLoad(load));
