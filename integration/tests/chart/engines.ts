@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { silentProgress } from '../../../lab/host/progress.ts';
 import { type RunResult, run, tryRun } from '../../../lab/host/run.ts';
-import { provideParts } from '../../../lab/parts/build.ts';
+import { provideTool } from '../../../lab/parts/build.ts';
 import { provideHelm } from '../../../lab/parts/helm.ts';
 
 export const ROOT = join(import.meta.dirname, '../../..');
@@ -17,8 +17,9 @@ export interface Engines {
 }
 
 export async function provideEngines(): Promise<Engines> {
-  const helm = await provideHelm({ progress: silentProgress });
-  const { kubectl } = await provideParts(silentProgress);
+  const context = { progress: silentProgress };
+  const helm = await provideHelm(context);
+  const kubectl = await provideTool('kubectl', context);
   const options = { deadlineMs: DEADLINE_MS };
   return {
     template: (args) => run([helm, ...templateCommand(args)], options),
