@@ -184,7 +184,8 @@ export type HeldValue = (set: 'slots' | 'sticky-slots', key: Binary) => Binary |
 
 /**
  * The order in which the kernel has a long list. Slots that hold none of its endpoints, or one that
- * another slot has, go to those that are missing. Undefined: the list is short, and so sorted.
+ * another slot has, go to those that are missing. Undefined: it is sorted, because it is short or the
+ * kernel has none of it.
  */
 export function adoptOrder(list: EndpointListParts, held: HeldValue): SlotOrder | undefined {
   const { number, endpoints, isSticky } = list;
@@ -197,7 +198,23 @@ export function adoptOrder(list: EndpointListParts, held: HeldValue): SlotOrder 
     if (member) missing.delete(member.value);
     return member;
   });
+  if (missing.size === sorted.length) return undefined;
   const rest = missing.values();
   const members = places.map((member) => member ?? (rest.next().value as Member));
   return new SlotOrder(members, isSticky);
+}
+
+/** The orders of lists of which the kernel has these elements. */
+export function adoptOrders(
+  lists: readonly EndpointListParts[],
+  elements: readonly RowElement[],
+): SlotOrders {
+  const orders: SlotOrders = new Map();
+  if (lists.every(({ endpoints }) => endpoints.length <= LONGEST_SORTED_LIST)) return orders;
+  const values = new Map(elements.map(({ set, key, value }) => [set + key, value]));
+  for (const list of lists) {
+    const order = adoptOrder(list, (set, key) => values.get(set + key));
+    if (order) orders.set(list.number, order);
+  }
+  return orders;
 }

@@ -51,6 +51,11 @@ async function opened(rows: readonly Forwarding[] = []): Promise<NftablesPlane> 
   return plane;
 }
 
+/** All of them would be thousands of lines. */
+async function firstDifferences(plane: NftablesPlane, desired: Forwarding) {
+  return (await plane.diff({ facts: FACTS, rows: [desired] })).slice(0, 3);
+}
+
 describe('a row that is too large for one transaction', () => {
   it('is written in parts, with other rows in between, and removed in parts', async () => {
     const plane = await opened();
@@ -101,6 +106,34 @@ describe('a row that is too large for one transaction', () => {
     assert.deepEqual(await plane.diff({ facts: FACTS, rows: [many] }), []);
     await writeParts(plane, change(many, undefined));
     assert.deepEqual(await plane.diff({ facts: FACTS, rows: [] }), []);
+  });
+
+  it('has the endpoints that are desired now when they changed after an inspection', async () => {
+    const plane = await opened();
+    assert.equal(await plane.applyPart(change('absent', large(3000))), 'unfinished');
+    const inspected = await plane.inspect({ facts: FACTS, rows: [large(4000)] }, 'everything');
+    assert.equal(inspected.right.size, 0);
+    const now = large(4900, { from: 100 });
+    await writeParts(plane, change('unknown', now));
+    assert.deepEqual(await firstDifferences(plane, now), []);
+    const fewer = large(4000, { from: 500 });
+    await writeParts(plane, change(now, fewer));
+    assert.deepEqual(await firstDifferences(plane, fewer), []);
+  });
+
+  it('has the endpoints that are desired now when the kernel rejected a part of others', async () => {
+    const plane = await opened();
+    const first = large(3000);
+    await writeParts(plane, change('absent', first));
+    const second = large(2900, { from: 100 });
+    await writeParts(plane, change(first, second));
+    const rejected = large(4500, { from: 50, addresses: 2500 });
+    nft('add element ip fairlead frontends { 198.18.8.0 . tcp . 80 : 0x07 }');
+    await assert.rejects(writeParts(plane, change(second, rejected)));
+    nft('delete element ip fairlead frontends { 198.18.8.0 . tcp . 80 }');
+    const now = large(4400, { from: 200, addresses: 2500 });
+    await writeParts(plane, change('unknown', now));
+    assert.deepEqual(await firstDifferences(plane, now), []);
   });
 
   it('waits for another row that writes the same long list of source ranges', async () => {

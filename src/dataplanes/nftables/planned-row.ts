@@ -27,7 +27,7 @@ export function planRow(knowledge: Knowledge, change: RowChange): PlannedRow {
   const family = TABLE_OF_FAMILY[id.family];
   const { numbers, orders } = knowledge;
   const of = { numbers, orders, state: knowledge.state(family) };
-  const plan = found ? planRepair(found, after, of) : planChange(before, after, of);
+  const plan = found ? planRepair(found, after, { ...of, key }) : planChange(before, after, of);
   const { held, released } = plan.sources;
   if (held) knowledge.countSources(family, held, 1);
   if (released) knowledge.countSources(family, released, -1);

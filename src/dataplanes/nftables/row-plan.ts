@@ -1,7 +1,8 @@
-import type { Forwarding } from '../../forwarding/model.ts';
+import type { Forwarding, ServicePortKey } from '../../forwarding/model.ts';
 import type { Class } from './classes.ts';
 import type { RowElement, SharedElement } from './elements.ts';
 import {
+  adoptOrders,
   changeList,
   type EndpointListParts,
   elementsBetween,
@@ -9,6 +10,7 @@ import {
   listElements,
   type SlotOrders,
 } from './endpoint-list.ts';
+import { listNumber } from './groups.ts';
 import { endpointPartsOf, partsOf, type RowParts, type SourceList } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import { ROW_SETS, type RowSet } from './sets.ts';
@@ -73,20 +75,28 @@ export function planChange(
   });
 }
 
-/** From what was found of a row. */
+/**
+ * From what was found of a row. The known orders of its lists are those of the endpoints that it had
+ * then; others may be desired by now, so the orders follow from what was found.
+ */
 export function planRepair(
   present: Present,
   after: Forwarding | undefined,
-  of: Circumstances,
+  of: Circumstances & { readonly key: ServicePortKey },
 ): RowPlan {
   const now = partsOf(after, of.numbers);
+  const orders = adoptOrders(now.lists, present.elements);
   return planOf({
-    changes: [elementsBetween(present.elements, allElements(now, of.orders))],
+    changes: [elementsBetween(present.elements, allElements(now, orders))],
     shared: { before: present.shared, after: now.shared },
     sources: { before: present.sources, after: now.sources },
     classes: now.classes,
     state: of.state,
-    settle: () => undefined,
+    settle: (known) => {
+      const row = of.numbers.rows.of(of.key);
+      for (const list of ['cluster', 'local'] as const) known.delete(listNumber(row, list));
+      for (const [number, order] of orders) known.set(number, order);
+    },
   });
 }
 
