@@ -3,6 +3,7 @@ import { NetlinkError } from './errors.ts';
 import {
   bindNetlinkSocket,
   closeDescriptor,
+  type Failed,
   openNetlinkSocket,
   pollReadable,
   receiveNow,
@@ -13,13 +14,13 @@ import {
 import { type NetlinkMessage, readMessages } from './reader.ts';
 
 const SOL_SOCKET = 1;
-const SO_SNDBUFFORCE = 32;
-const SO_RCVBUFFORCE = 33;
+const SEND_BUFFER = { forced: 32, asked: 7 };
+const RECEIVE_BUFFER = { forced: 33, asked: 8 };
 const SOL_NETLINK = 270;
 const NETLINK_ADD_MEMBERSHIP = 1;
 const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
-const { EMSGSIZE, ENOBUFS } = constants.errno;
+const { EMSGSIZE, ENOBUFS, EPERM } = constants.errno;
 /** Messages per event loop iteration; the rest is read in the next one. */
 const MOST_RECEIVES_AT_ONCE = 256;
 /** The kernel fills at most this much at once into an answer. */
@@ -70,7 +71,7 @@ export function openNetlink(options: NetlinkSocketOptions): Netlink {
     setOption(fd, { level: SOL_NETLINK, name: NETLINK_CAP_ACK, value: 1 });
     setOption(fd, { level: SOL_NETLINK, name: NETLINK_EXT_ACK, value: 1 });
     const { receiveBufferBytes: value } = options;
-    if (value !== undefined) setOption(fd, { level: SOL_SOCKET, name: SO_RCVBUFFORCE, value });
+    if (value !== undefined) enlargeBuffer(fd, RECEIVE_BUFFER, value);
     for (const group of options.groups ?? []) {
       setOption(fd, { level: SOL_NETLINK, name: NETLINK_ADD_MEMBERSHIP, value: group });
     }
@@ -98,7 +99,8 @@ class NetlinkSocket implements Netlink {
     this.#makeRoomFor(bytes.length);
     const isLarge = bytes.length > LARGE_BYTES;
     const failed = isLarge ? await sendOnThread(this.#fd, bytes) : sendNow(this.#fd, bytes);
-    if (failed) throw new NetlinkError('send to the kernel', failed);
+    if (failed)
+      throw new NetlinkError('send to the kernel', { ...failed, ...tooLarge(failed, bytes) });
   }
 
   receive(isSkipped?: (portId: number) => boolean): Iterable<NetlinkMessage> | undefined {
@@ -169,7 +171,7 @@ class NetlinkSocket implements Netlink {
     if (size <= ALWAYS_FITS_BYTES) return;
     const needed = size * 2 + 64 * 1024;
     if (needed <= this.#sendBufferBytes) return;
-    setOption(this.#fd, { level: SOL_SOCKET, name: SO_SNDBUFFORCE, value: needed });
+    enlargeBuffer(this.#fd, SEND_BUFFER, needed);
     this.#sendBufferBytes = needed;
   }
 }
@@ -177,6 +179,22 @@ class NetlinkSocket implements Netlink {
 /** Events that were dropped, or did not fit: either way some are missing. */
 function isLoss(errno: number): boolean {
   return errno === ENOBUFS || errno === EMSGSIZE;
+}
+
+/**
+ * Forcing a size takes CAP_NET_ADMIN over the machine, which root of a user namespace has not. Asking
+ * gets at most net.core.rmem_max or wmem_max, without an error.
+ */
+function enlargeBuffer(fd: number, buffer: typeof SEND_BUFFER, value: number): void {
+  const failed = setSocketOption(fd, { level: SOL_SOCKET, name: buffer.forced, value });
+  if (failed === undefined) return;
+  if (failed.errno !== EPERM) throw new NetlinkError('set an option of a netlink socket', failed);
+  setOption(fd, { level: SOL_SOCKET, name: buffer.asked, value });
+}
+
+function tooLarge(failed: Failed, bytes: Buffer): { detail: string } | undefined {
+  if (failed.errno !== EMSGSIZE) return undefined;
+  return { detail: `${bytes.length} bytes exceed the send buffer; raise net.core.wmem_max` };
 }
 
 function setOption(fd: number, option: { level: number; name: number; value: number }): void {
