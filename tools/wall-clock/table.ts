@@ -5,7 +5,6 @@ export const READERS: Readonly<Record<string, string>> = {
   'src/agent/propagation.ts': 'the trigger of an EndpointSlice is a date',
   'src/agent/dates.ts': 'dates in conditions and snapshots, from ages',
   'src/agent/events.ts': 'eventTime of an Event',
-  'src/agent/metrics/process-metrics.ts': 'process_start_time_seconds, from the age of the process',
   'src/agent/servers/http-connection.ts': 'the Date header of an answer',
   'src/agent/servers/health-server.ts': 'currentTime in the body of a probe',
   'src/commands/run/logger.ts': 'the time of a log line',

@@ -7,6 +7,7 @@ import type { Probe } from '../servers/health-server.ts';
 import type { RelayCounts } from '../servers/localhost-relay.ts';
 import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
+import { type ConntrackFill, ConntrackMetrics } from './conntrack-metrics.ts';
 import type { FailureNames } from './failure-names.ts';
 import { ForwarderMetrics } from './forwarder-metrics.ts';
 import { IpvsMetrics } from './ipvs-metrics.ts';
@@ -36,6 +37,8 @@ export interface AgentMetricsOptions {
   readonly packetCounters?: () => Promise<readonly PacketCounter[]>;
   /** Left out without it. */
   readonly relay?: () => RelayCounts;
+  /** Read for each scrape; undefined: the kernel does not track connections. */
+  readonly conntrack?: () => ConntrackFill | undefined;
   readonly plane?: PlaneReadings;
   /** Asked for each scrape, in a mode that has a forwarder. */
   readonly forwarder?: () => Promise<ForwarderReport>;
@@ -65,6 +68,7 @@ export class AgentMetrics implements MetricsText {
   readonly #packets: PacketMetrics | undefined;
   readonly #pressure: PressureMetrics | undefined;
   readonly #relay: RelayMetrics | undefined;
+  readonly #conntrack: ConntrackMetrics | undefined;
   readonly #plane: PlaneMetrics | undefined;
   readonly #forwarder: ForwarderMetrics | undefined;
   readonly #ipvs: IpvsMetrics | undefined;
@@ -77,11 +81,13 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounters, pressure, relay, plane, forwarder, ipvs, services, kubernetes } =
+    const { packetCounters, pressure, relay, conntrack, plane, forwarder, ipvs, services } =
       options;
+    const { kubernetes } = options;
     this.#packets = packetCounters && new PacketMetrics(this.#set, packetCounters);
     this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
     this.#relay = relay && new RelayMetrics(this.#set, relay);
+    this.#conntrack = conntrack && new ConntrackMetrics(this.#set, conntrack);
     this.#plane = plane && new PlaneMetrics(this.#set, plane);
     this.#forwarder = forwarder && new ForwarderMetrics(this.#set, forwarder);
     this.#ipvs = ipvs && new IpvsMetrics(this.#set, { read: ipvs, clock: options.clock });
@@ -121,6 +127,7 @@ export class AgentMetrics implements MetricsText {
     this.#process.take();
     this.#pressure?.take();
     this.#relay?.take();
+    this.#conntrack?.take();
     await this.#packets?.take();
     await this.#plane?.take();
     await this.#forwarder?.take();

@@ -87,6 +87,23 @@ describe('fairlead_* metrics', () => {
     assert.ok(Math.abs(startedSeconds - (Date.now() / 1000 - process.uptime())) < 5);
   });
 
+  it('show the same start of the process at every scrape, so that a change is a restart', async () => {
+    const metrics = metricsOf();
+    const shown = new Set<number | undefined>();
+    for (let scrape = 0; scrape < 20; scrape++) {
+      shown.add(sampleOf(await metrics.render(), 'process_start_time_seconds'));
+    }
+    assert.equal(shown.size, 1);
+  });
+
+  it('show how full conntrack is, and nothing where the kernel does not say', async () => {
+    const text = await metricsOf({ conntrack: () => ({ entries: 7, limit: 9 }) }).render();
+    assert.equal(sampleOf(text, 'fairlead_conntrack_entries'), 7);
+    assert.equal(sampleOf(text, 'fairlead_conntrack_entries_limit'), 9);
+    const without = await metricsOf({ conntrack: () => undefined }).render();
+    assert.equal(sampleOf(without, 'fairlead_conntrack_entries'), undefined);
+  });
+
   it('take one snapshot per scrape', async () => {
     let count = 0;
     const snapshot = (): AgentSnapshot => {

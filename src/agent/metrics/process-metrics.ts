@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { MetricSet } from '../metrics.ts';
-import { networkBytes, softLimit, virtualMemoryBytes } from './process-files.ts';
+import { networkBytes, softLimit, startSeconds, virtualMemoryBytes } from './process-files.ts';
 
 const MICROSECONDS = 1_000_000;
-const MS = 1000;
 
 /** The process metrics of Prometheus' client libraries, and the heap of Node. */
 export class ProcessMetrics {
@@ -19,7 +18,8 @@ export class ProcessMetrics {
     const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
     const limits = readFileSync('/proc/self/limits', 'utf8');
     metrics.cpu.replace((user + system) / MICROSECONDS);
-    metrics.start.set((Date.now() - process.uptime() * MS) / MS);
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    metrics.start.set(startSeconds(stat, readFileSync('/proc/stat', 'utf8')));
     metrics.resident.set(rss);
     metrics.virtual.set(virtualMemoryBytes(readFileSync('/proc/self/status', 'utf8')));
     metrics.virtualMost.set(softLimit(limits, 'Max address space'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { RequestSeen } from '../../cluster/request-seen.ts';
 import { RestClientMetrics } from './rest-client-metrics.ts';
-import { sampleOf } from './testing/told.ts';
+import { bucketsOf, sampleOf } from './testing/told.ts';
 
 const GET: RequestSeen = {
   method: 'GET',
@@ -36,4 +36,31 @@ it('counts requests as client-go does: by status, method and host', async () => 
   ] as const) {
     assert.equal(sampleOf(text, `rest_client_${series}`), value, series);
   }
+});
+
+it('has as many series after 20,000 requests as after the first of each answer', async () => {
+  const seriesAfter = async (count: number): Promise<number> => {
+    const metrics = new RestClientMetrics();
+    for (let n = 0; n < count; n++) {
+      metrics.onRequest({
+        ...GET,
+        status: n % 2 === 0 ? 200 : 503,
+        durationMs: n,
+        requestBytes: n,
+      });
+    }
+    return (await metrics.render()).split('\n').filter((line) => /^\w/.test(line)).length;
+  };
+  assert.equal(await seriesAfter(20_000), await seriesAfter(2));
+});
+
+it('has the bounds of client-go: component-base/metrics/prometheus/restclient', async () => {
+  const metrics = new RestClientMetrics();
+  metrics.onRequest({ ...GET, responseBytes: 1 });
+  const text = await metrics.render();
+  const seconds = '0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60 +Inf';
+  const bytes = '64 256 512 1024 4096 16384 65536 262144 1048576 4194304 16777216 +Inf';
+  assert.deepEqual(bucketsOf(text, 'rest_client_request_duration_seconds'), seconds.split(' '));
+  assert.deepEqual(bucketsOf(text, 'rest_client_request_size_bytes'), bytes.split(' '));
+  assert.deepEqual(bucketsOf(text, 'rest_client_response_size_bytes'), bytes.split(' '));
 });

@@ -19,9 +19,11 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { ServiceManager } from '../../linux/notify-service-manager.ts';
 import { openFileLimit } from '../../linux/open-files.ts';
+import { kernelSysctls } from '../../linux/sysctl.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';
+import { conntrackFill } from './conntrack-fill.ts';
 import { flowsOf, followFlows } from './flows.ts';
 import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';
@@ -187,6 +189,7 @@ function agentMetrics(
     startedAtMs,
     snapshot: () => agentOf().snapshot(),
     noLocal: () => agentOf().noLocal(),
+    conntrack: () => conntrackFill(kernelSysctls()),
     pressure: () => ({
       connectionCount: budget.count,
       evictedConnectionCount: budget.evictedCount,
