@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { interruption } from '../../../lab/host/interruption.ts';
 import { kernelHas } from '../../../lab/host/kernel-parts.ts';
@@ -5,12 +6,13 @@ import { terminalProgress } from '../../../lab/host/progress.ts';
 import { formatTable } from '../../../lab/host/table.ts';
 import { NEWEST_API_VERSION } from '../../../lab/parts/api-version.ts';
 import { FAIRLEAD_PROXIES, kernelPartsOf } from '../../../lab/proxies/fairlead-modes.ts';
+import { assertPrometheus, startPrometheus } from '../../prometheus.ts';
 import { compareFamilies } from './compare.ts';
 import { PANELS, type Panel, type PanelAnswer } from './dashboard.ts';
 import { type MetricFamily, readFamilies } from './families.ts';
 import { LEFT_OUT } from './left-out.ts';
-import { assertPrometheus, readPanels, startPrometheus } from './prometheus.ts';
-import { Scene } from './scene.ts';
+import { CONFIGURATION, readPanels } from './prometheus.ts';
+import { NODE, Scene } from './scene.ts';
 
 /** Each mode of Fairlead beside the kube-proxy that has its rules. */
 const PAIRS: Readonly<Record<string, string>> = Object.fromEntries(
@@ -97,20 +99,20 @@ async function showDashboards({ proxy }: { readonly proxy: readonly string[] }):
 
 /** Changes while Prometheus scrapes: a rate needs something that happens between two scrapes. */
 async function watched(scene: Scene, name: string): Promise<ReadonlyMap<Panel, PanelAnswer>> {
-  const prometheus = await startPrometheus(scene, name);
-  try {
-    await scene.addService();
-    await scene.addRefusedAddress();
-    await scene.lab.replaceApiServer({ version: NEWEST_API_VERSION, flags: [] });
-    await scene.addService();
-    const isUpstream = name === MEASURED_UPSTREAM;
-    return await readPanels(scene, ({ title, isEmptyBecause }) => {
-      // Of kube-proxy's requests nothing but its Event at the start has a duration.
-      return isEmptyBecause === undefined && !(isUpstream && title.includes('Request'));
-    });
-  } finally {
-    await prometheus.stop();
-  }
+  await using prometheus = await startPrometheus({
+    namespacePath: scene.lab.namespacePath(NODE),
+    folder: join(scene.lab.folder, 'prometheus', name),
+    configuration: CONFIGURATION,
+  });
+  await scene.addService();
+  await scene.addRefusedAddress();
+  await scene.lab.replaceApiServer({ version: NEWEST_API_VERSION, flags: [] });
+  await scene.addService();
+  const isUpstream = name === MEASURED_UPSTREAM;
+  return await readPanels(prometheus, ({ title, isEmptyBecause }) => {
+    // Of kube-proxy's requests nothing but its Event at the start has a duration.
+    return isEmptyBecause === undefined && !(isUpstream && title.includes('Request'));
+  });
 }
 
 function answerText(answer: PanelAnswer | undefined): string {

@@ -1,3 +1,5 @@
+import type { Sample } from '../../prometheus.ts';
+
 /**
  * The panels of the dashboard "Kubernetes / Proxy" of kubernetes-mixin and what each asks Prometheus,
  * for one cluster and all instances.
@@ -54,12 +56,8 @@ export const PANELS: readonly Panel[] = [
 /** What a panel shows: a number, a line of gaps because nothing happened lately, or nothing at all. */
 export type PanelAnswer = number | 'no number' | 'empty';
 
-/** `body` is that of /api/v1/query. */
-export function panelAnswer(body: string): PanelAnswer {
-  const { data } = JSON.parse(body) as {
-    data: { result: readonly { value: readonly [number, string] }[] };
-  };
-  if (data.result.length === 0) return 'empty';
-  const numbers = data.result.map(({ value: [, text] }) => Number(text));
+export function panelAnswer(samples: readonly Sample[]): PanelAnswer {
+  if (samples.length === 0) return 'empty';
+  const numbers = samples.map(({ value: [, text] }) => Number(text));
   return numbers.find((value) => !Number.isNaN(value)) ?? 'no number';
 }
