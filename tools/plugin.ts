@@ -5,36 +5,22 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import type { Entry } from './image/entry.ts';
+import { parseArgs } from 'node:util';
 import { explained } from './image/explained.ts';
-import { PLUGIN_NAME, pluginManifest } from './image/krew.ts';
-import { licenseFiles } from './image/license-files.ts';
-import { bundleProgram, PLUGIN_ENTRY } from './image/program.ts';
-import { tar } from './image/tar.ts';
+import { PLUGIN_NAME } from './image/krew.ts';
+import { buildPlugin } from './image/plugin.ts';
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { url: { type: 'string' } } });
 
-await explained(makePlugin);
-
-async function makePlugin(): Promise<void> {
-  const { bytes, packages, version } = await bundleProgram(root, PLUGIN_ENTRY);
+await explained(async () => {
+  const { program, archiveName, archive, manifest } = await buildPlugin(
+    root,
+    (name) => values.url ?? `https://release.invalid/${name}`,
+  );
   const folder = join(root, 'dist/krew');
   await mkdir(folder, { recursive: true });
-  await writeFile(join(root, 'dist', PLUGIN_NAME), bytes, { mode: 0o755 });
-  const program: Entry = { kind: 'file', path: PLUGIN_NAME, bytes, isExecutable: true };
-  const licenses = (await licenseFiles(root, packages)).map(
-    (file): Entry => ({
-      kind: 'file',
-      path: file.name === 'fairlead' ? 'LICENSE' : `licenses/${file.name}`,
-      bytes: file.bytes,
-    }),
-  );
-  const name = `${PLUGIN_NAME}-v${version}.tar.gz`;
-  const archive = await promisify(gzip)(tar([program, ...licenses]));
-  await writeFile(join(folder, name), archive);
-  const url = values.url ?? `https://release.invalid/${name}`;
-  await writeFile(join(folder, 'fairlead.yaml'), pluginManifest({ version, archive, url }));
-}
+  await writeFile(join(root, 'dist', PLUGIN_NAME), program, { mode: 0o755 });
+  await writeFile(join(folder, archiveName), archive);
+  await writeFile(join(folder, 'fairlead.yaml'), manifest);
+});

@@ -32,16 +32,20 @@ const HOME = 'usr/local/lib/fairlead';
 const LICENSES = 'usr/local/share/licenses';
 const COMPILE_DEADLINE_MS = 120_000;
 
-/**
- * From a checkout with its packages installed, and the libraries of the machine it is on. `program`
- * is the path of a bundle to take in place of the one that is made of the sources.
- */
+export interface Ingredients {
+  readonly machine: Machine;
+  /** The node_modules with packages for this machine: that of the checkout when not given. */
+  readonly packages?: string | undefined;
+  /** A bundle to take in place of the one that is made of the sources. */
+  readonly program?: string | undefined;
+}
+
+/** From a checkout with its packages installed, and the libraries of the machine it is on. */
 export async function readContents(
   root: string,
-  { machine, program }: { machine: Machine; program?: string | undefined },
+  { machine, program, packages = join(root, 'node_modules') }: Ingredients,
 ): Promise<Contents> {
-  assertInstalled(root, machine);
-  const packages = join(root, 'node_modules');
+  assertInstalled(packages, machine);
   const node = await readFile(join(packages, machine.nodePackage, 'bin/node'));
   const koffi = await readKoffi(packages, machine);
   const { bytes, version, packages: bundled } = await bundleProgram(root, MAIN_ENTRY);
@@ -107,7 +111,7 @@ export async function readContents(
       ),
     ],
     origins: [
-      ...(await npmOrigins(root, { machine, bundled })),
+      ...(await npmOrigins(root, { machine, packages, bundled })),
       ...debian.origins,
       ...objects.map(objectOrigin),
     ],

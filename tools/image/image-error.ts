@@ -9,9 +9,14 @@ export type ImageErrorCode =
   | 'IMAGE_PINS_INVALID'
   | 'IMAGE_INSTALL'
   | 'IMAGE_PATH_TOO_LONG'
-  | 'IMAGE_MACHINE';
+  | 'IMAGE_MACHINE'
+  | 'RELEASE_NOTES_MISSING'
+  | 'RELEASE_GIT'
+  | 'RELEASE_KUSTOMIZE'
+  | 'RELEASE_AGAIN'
+  | 'RELEASE_DIFFERS';
 
-/** The image could not be made. */
+/** The image, or a release with it, could not be made. */
 export class ImageError extends Error {
   override readonly name = 'ImageError';
   readonly code: ImageErrorCode;

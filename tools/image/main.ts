@@ -8,6 +8,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { imageArchive } from './archive.ts';
+import { buildImage } from './build-image.ts';
 import { PROGRAM_PATH, readContents } from './contents.ts';
 import { explained } from './explained.ts';
 import { ImageError } from './image-error.ts';
@@ -72,8 +73,7 @@ async function make({ out, tag, tree, program: given, pin, unpinned }: Wishes): 
     return;
   }
   const name = fullImageName(tag ?? `${UNTOLD}:${version}`);
-  const { bytes, digest, layers } = await imageArchive({
-    name,
+  const image = await buildImage({
     version,
     architecture: machine.architecture,
     entrypoint: [PROGRAM_PATH],
@@ -81,14 +81,14 @@ async function make({ out, tag, tree, program: given, pin, unpinned }: Wishes): 
   });
   const path = resolve(out ?? join(root, `dist/fairlead-${version}-${machine.architecture}.tar`));
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, bytes);
-  for (const [index, layer] of layers.entries()) {
+  await writeFile(path, imageArchive(image, name));
+  for (const [index, { bytes, blob }] of image.layers.entries()) {
     const about = index === 0 ? 'node and iptables' : 'fairlead';
-    console.log(
-      `${about.padEnd(20)} ${size(layer.bytes)}, compressed ${size(layer.compressedBytes)}`,
-    );
+    console.log(`${about.padEnd(20)} ${size(bytes)}, compressed ${size(blob.bytes.length)}`);
   }
-  console.log(`${digest}\n${path}\n\nsudo ctr -n k8s.io images import ${path}    # as ${name}`);
+  console.log(
+    `${image.manifest.digest}\n${path}\n\nsudo ctr -n k8s.io images import ${path}    # as ${name}`,
+  );
 }
 
 async function pinAnew(

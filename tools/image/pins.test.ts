@@ -100,7 +100,7 @@ test('says which package npm has left out', async () => {
       code: 'IMAGE_PACKAGE_MISSING',
       message: new RegExp(`^npm has not installed ${machine.nodePackage}: `),
     });
-    assertInstalled(root, machine);
+    assertInstalled(join(root, 'node_modules'), machine);
   } finally {
     await rm(empty, { recursive: true });
   }

@@ -59,7 +59,7 @@ const UNREAD_HTTP: Plugin = {
 const BANNER = `#!/usr/bin/env node
 import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
-async function versionOf(root: string): Promise<string> {
+export async function versionOf(root: string): Promise<string> {
   const text = await readFile(join(root, 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

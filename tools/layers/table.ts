@@ -269,6 +269,7 @@ export const LAYERS: readonly Layer[] = [
       'tools/plugin.ts',
       'tools/chart/',
       'tools/image/',
+      'tools/release/',
     ],
     // For the programs that are compiled for the kernel.
     uses: ['tools'],

@@ -1,0 +1,88 @@
+/**
+ * `npm run release [-- --twice] [--out FOLDER] [--image NAME] [--url ADDRESS] [--kubectl FILE]`: everything
+ * that a release consists of, in dist/release: docs/release.md. `--twice` makes it again in another
+ * process and fails if a byte differs.
+ */
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { explained } from '../image/explained.ts';
+import { ImageError } from '../image/image-error.ts';
+import { machineOf } from '../image/machine.ts';
+import { versionOf } from '../image/program.ts';
+import { makeAgain } from './again.ts';
+import type { Artifact } from './artifact.ts';
+import { uncommittedFiles } from './commit.ts';
+import { makeRelease } from './make.ts';
+
+const root = join(import.meta.dirname, '../..');
+const text = { type: 'string' } as const;
+
+await explained(async () => await release(process.argv.slice(2)));
+
+async function release(args: string[]): Promise<void> {
+  const { values } = parseWishes(args);
+  const version = await versionOf(root);
+  const changed = await uncommittedFiles(root);
+  if (changed.length > 0) {
+    console.error(
+      `warning: ${changed.length} files differ from the commit: not a release to publish`,
+    );
+  }
+  const artifacts = await makeRelease(root, {
+    version,
+    machines: [{ machine: machineOf(process.arch), packages: join(root, 'node_modules') }],
+    image: values.image ?? 'localhost/fairlead',
+    url: values.url ?? `https://release.invalid/v${version}`,
+    kubectl: values.kubectl ?? 'kubectl',
+    step,
+  });
+  const folder = resolve(values.out ?? join(root, 'dist/release'));
+  await writeArtifacts(folder, artifacts);
+  const sums = String(artifacts.at(-1)?.bytes);
+  if (values.twice) {
+    const again = args.filter((arg) => arg !== '--twice');
+    await step('all of it again', async () => await makeAgain(root, { args: again, sums }));
+  }
+  report(folder, artifacts);
+  if (values.twice) console.log('made twice: the same bytes');
+}
+
+function parseWishes(args: string[]) {
+  try {
+    const twice = { type: 'boolean', default: false } as const;
+    return parseArgs({
+      args,
+      options: { out: text, image: text, url: text, kubectl: text, twice },
+    });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const next = 'npm run release [-- --twice] [--out FOLDER] [--image NAME] [--url ADDRESS]';
+    throw new ImageError('IMAGE_USAGE', error.message, next);
+  }
+}
+
+async function writeArtifacts(folder: string, artifacts: readonly Artifact[]): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  for (const { name, bytes, isExecutable } of artifacts) {
+    const path = join(folder, name);
+    await writeFile(path, bytes);
+    await chmod(path, isExecutable ? 0o755 : 0o644);
+  }
+}
+
+function report(folder: string, artifacts: readonly Artifact[]): void {
+  console.log(`${artifacts.length} files in ${relative('', folder) || '.'}`);
+  for (const { name, bytes } of artifacts) {
+    console.log(`${(bytes.length / 1e6).toFixed(2).padStart(8)} MB  ${name}`);
+  }
+}
+
+async function step<T>(about: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  console.error(`… ${about}`);
+  const result = await work();
+  console.error(`✓ ${about}  ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  return result;
+}

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { indexArchive } from '../image/archive.ts';
+import { type BuiltImage, buildImage } from '../image/build-image.ts';
+import { PROGRAM_PATH, readContents } from '../image/contents.ts';
+import { PLUGIN_NAME } from '../image/krew.ts';
+import type { PackagesOf } from '../image/npm-package.ts';
+import { assertPinned } from '../image/pins.ts';
+import { readPins } from '../image/pins-file.ts';
+import { buildPlugin } from '../image/plugin.ts';
+import type { Artifact } from './artifact.ts';
+import { renderManifests } from './manifests.ts';
+import { releaseNotes } from './notes.ts';
+import { npmTarball } from './npm-tarball.ts';
+import { sumsOf } from './sums.ts';
+
+export interface Release {
+  readonly version: string;
+  /** What the images and the package are for. */
+  readonly machines: readonly PackagesOf[];
+  /** Registry and repository of the image, without a tag. */
+  readonly image: string;
+  /** Where the files of the release will be found. */
+  readonly url: string;
+  readonly kubectl: string;
+  /** Runs a step and tells how long it took. */
+  readonly step: <T>(about: string, work: () => Promise<T>) => Promise<T>;
+}
+
+/** Every file of the release, the last of them the sums of the others. */
+export async function makeRelease(root: string, release: Release): Promise<Artifact[]> {
+  const { version, step } = release;
+  const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
+  const artifacts: Artifact[] = [
+    text('CHANGES.md', releaseNotes(changelog, version)),
+    ...(await imageFiles(root, release)),
+    {
+      name: `fairlead-${version}.tgz`,
+      bytes: await step('npm package', () => npmTarball(root, release.machines)),
+    },
+    ...(await step('kubectl plugin', () => pluginFiles(root, release.url))),
+    text(
+      `fairlead-${version}.yaml`,
+      await step('manifests', () =>
+        renderManifests(root, { name: release.image, tag: version, kubectl: release.kubectl }),
+      ),
+    ),
+  ];
+  return [...artifacts, sumsOf(artifacts)];
+}
+
+async function imageFiles(root: string, release: Release): Promise<Artifact[]> {
+  const { version, image, machines, step } = release;
+  const images: BuiltImage[] = [];
+  for (const each of machines) {
+    const about = `image for linux/${each.machine.architecture}`;
+    images.push(await step(about, () => imageFor(root, each)));
+  }
+  const { bytes, digest } = indexArchive(images, `${image}:${version}`);
+  const name = `fairlead-${version}-image`;
+  return [{ name: `${name}.tar`, bytes }, text(`${name}.digest`, `${digest}\n`)];
+}
+
+async function imageFor(root: string, { machine, packages }: PackagesOf): Promise<BuiltImage> {
+  const { runtime, program, version, origins } = await readContents(root, { machine, packages });
+  assertPinned(origins, await readPins());
+  return await buildImage({
+    version,
+    architecture: machine.architecture,
+    entrypoint: [PROGRAM_PATH],
+    layers: [runtime, program],
+  });
+}
+
+async function pluginFiles(root: string, url: string): Promise<Artifact[]> {
+  const plugin = await buildPlugin(root, (name) => `${url}/${name}`);
+  return [
+    { name: PLUGIN_NAME, bytes: plugin.program, isExecutable: true },
+    { name: plugin.archiveName, bytes: plugin.archive },
+    text('fairlead-krew.yaml', plugin.manifest),
+  ];
+}
+
+function text(name: string, content: string): Artifact {
+  return { name, bytes: Buffer.from(content) };
+}
