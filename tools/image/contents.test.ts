@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { programSources } from '../bpf/objects.ts';
 import { viewPage } from '../view-page.ts';
-import { type Contents, PROGRAM_PATH, readContents } from './contents.ts';
+import { BPF_LICENSE, type Contents, PROGRAM_PATH, readContents } from './contents.ts';
 import { readLinkage } from './elf.ts';
 import { machineOf } from './machine.ts';
 import { pinProblems } from './pins.ts';
@@ -205,6 +205,31 @@ describe('the image', () => {
       ({ path }) => /^usr\/share\/doc\/([^/]+)\/copyright$/.exec(path)?.[1] ?? [],
     );
     assert.deepEqual(names.filter((name) => name !== 'base-files').toSorted(), papers.toSorted());
+  });
+
+  it('names for every file that is not ours a package that has an origin', () => {
+    const known = new Set<string>(contents.origins.map(({ kind, name }) => `${kind} ${name}`));
+    const files = [...contents.runtime, ...contents.program].filter(({ kind }) => kind === 'file');
+    const own = files.filter((file) => file.kind === 'file' && file.from === undefined);
+    for (const file of files) {
+      assert.ok(file.kind === 'file');
+      if (file.from !== undefined) assert.ok(known.has(file.from), `${file.path}: ${file.from}`);
+    }
+    const foreign = own.filter(({ path }) => !/^(?:etc|usr\/local\/(?:lib|share))\//.test(path));
+    assert.deepEqual(foreign, []);
+    assert.deepEqual(
+      own.filter(({ path }) => /koffi|licenses\/.*\//.test(path)),
+      [],
+    );
+    const libc = files.find(({ path }) => path.endsWith('/libc.so.6'));
+    assert.ok(libc?.kind === 'file' && libc.from === 'debian libc6');
+  });
+
+  it('has the licence of the programs for the kernel as their sources say', async () => {
+    for (const source of await programSources(root)) {
+      const [first] = (await readFile(source, 'utf8')).split('\n');
+      assert.equal(first, `/* SPDX-License-Identifier: ${BPF_LICENSE} */`, source);
+    }
   });
 
   it('is what the Dockerfile says of it', async () => {

@@ -20,6 +20,8 @@ export interface Contents {
   readonly runtime: readonly Entry[];
   /** Fairlead. */
   readonly program: readonly Entry[];
+  /** npm packages whose code is in the bundle. */
+  readonly bundled: readonly string[];
   /** Of everything in it that is not a source of this repository. */
   readonly origins: readonly Origin[];
 }
@@ -30,6 +32,8 @@ const KUBE_PROXY_PATH = '/usr/local/bin/kube-proxy';
 const NODE_PATH = '/usr/local/bin/node';
 const HOME = 'usr/local/lib/fairlead';
 const LICENSES = 'usr/local/share/licenses';
+/** As each source in bpf/ says in its first line. */
+export const BPF_LICENSE = 'MIT OR GPL-2.0-only';
 const COMPILE_DEADLINE_MS = 120_000;
 
 export interface Ingredients {
@@ -57,22 +61,38 @@ export async function readContents(
     ...koffi
       .filter(({ path }) => path.endsWith('.node'))
       .map(({ path, bytes }) => ({ name: path, bytes })),
-    ...iptables.binaries,
+    ...iptables.map(({ source, bytes }) => ({ name: source, bytes })),
   ];
   const libraries = await librariesOf(programs, machine);
   const ofDebian = [
     ...libraries.map(({ path, bytes }) => ({ path: `/${path}`, bytes })),
-    ...iptables.binaries.map(({ name, bytes }) => ({ path: name, bytes })),
+    ...iptables.map(({ source, bytes }) => ({ path: source, bytes })),
   ];
   const debian = await packageFiles(ofDebian, machine);
+  const fromDebian = (path: string): Pick<FileEntry, 'from'> => {
+    const from = debian.packageOf.get(path);
+    return from === undefined ? {} : { from };
+  };
   const objects = await buildObjects(root, AbortSignal.timeout(COMPILE_DEADLINE_MS));
   return {
     version,
+    bundled,
     runtime: [
-      { kind: 'file', path: NODE_PATH.slice(1), bytes: node, isExecutable: true },
-      await copied(join(packages, machine.nodePackage, 'LICENSE'), `${LICENSES}/node`),
-      ...iptables.files,
-      ...libraries,
+      {
+        kind: 'file',
+        path: NODE_PATH.slice(1),
+        bytes: node,
+        isExecutable: true,
+        from: `npm ${machine.nodePackage}`,
+      },
+      {
+        kind: 'file',
+        path: `${LICENSES}/node`,
+        bytes: await readFile(join(packages, machine.nodePackage, 'LICENSE')),
+        from: `npm ${machine.nodePackage}`,
+      },
+      ...iptables.map(({ source, entry }) => ({ ...entry, ...fromDebian(source) })),
+      ...libraries.map((entry) => ({ ...entry, ...fromDebian(`/${entry.path}`) })),
       ...debian.files,
       ...SYSTEM_FILES,
     ],
@@ -104,10 +124,16 @@ export async function readContents(
           kind: 'file',
           path: `${HOME}/node_modules/${path}`,
           bytes,
+          from: `npm ${packageIn(path)}`,
         }),
       ),
       ...(await licenseFiles(root, ['koffi', ...bundled])).map(
-        ({ name, bytes }): FileEntry => ({ kind: 'file', path: `${LICENSES}/${name}`, bytes }),
+        ({ name, bytes }): FileEntry => ({
+          kind: 'file',
+          path: `${LICENSES}/${name}`,
+          bytes,
+          ...(name.includes('/') ? { from: `npm ${packageIn(name)}` } : {}),
+        }),
       ),
     ],
     origins: [
@@ -146,11 +172,18 @@ function withFirstLine(program: Uint8Array): Uint8Array {
 
 /** Where the bundle looks for them: in a folder beside it. */
 function kernelPrograms(objects: readonly BuiltObject[]): FileEntry[] {
-  return objects.map(({ name, bytes }) => ({ kind: 'file', path: `${HOME}/bpf/${name}`, bytes }));
+  return objects.map(({ name, bytes }) => ({
+    kind: 'file',
+    path: `${HOME}/bpf/${name}`,
+    bytes,
+    license: BPF_LICENSE,
+  }));
 }
 
-async function copied(from: string, path: string): Promise<FileEntry> {
-  return { kind: 'file', path, bytes: await readFile(from) };
+/** The npm package that a path below node_modules is of. */
+function packageIn(path: string): string {
+  const [first = '', second = ''] = path.split('/');
+  return first.startsWith('@') ? `${first}/${second}` : first;
 }
 
 function text(path: string, content: string): FileEntry {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { FileEntry } from './entry.ts';
+import type { FileEntry, PackageKey } from './entry.ts';
 import { ImageError } from './image-error.ts';
 import type { Machine } from './machine.ts';
 import { hashOfFiles, type NamedBytes, type Origin } from './origin.ts';
@@ -13,6 +13,8 @@ const COMMON_LICENSE = /\/usr\/share\/common-licenses\/[A-Za-z]+(?:-[0-9]+(?:\.[
 export interface DebianFiles {
   /** What goes with the files that were given. */
   readonly files: readonly FileEntry[];
+  /** The package of each file that was given, by its path. */
+  readonly packageOf: ReadonlyMap<string, PackageKey>;
   /** The origins of all of them. */
   readonly origins: readonly Origin[];
 }
@@ -29,8 +31,13 @@ export async function packageFiles(
   const owners = await readOwners();
   const stanzas = (await text(join(DATABASE, 'status'))).split(/\n\n+/);
   const filesByPackage = new Map<string, NamedBytes[]>();
-  for (const file of shipped) add(ownerOf(file.path, owners), file);
-  const papers = new Map<string, NamedBytes>();
+  const packageOf = new Map<string, PackageKey>();
+  for (const file of shipped) {
+    const owner = ownerOf(file.path, owners);
+    packageOf.set(file.path, `debian ${owner}`);
+    add(owner, file);
+  }
+  const papers = new Map<string, FileEntry>();
   for (const name of [...filesByPackage.keys()].sort()) {
     const copyright = join(DOCUMENTS, name, 'copyright');
     const licence = await text(copyright);
@@ -41,11 +48,8 @@ export async function packageFiles(
     }
   }
   return {
-    files: [...papers.values()].map(({ path, bytes }) => ({
-      kind: 'file',
-      path: path.slice(1),
-      bytes,
-    })),
+    files: [...papers.values()],
+    packageOf,
     origins: [...filesByPackage].map(([name, files]): Origin => {
       const version = /^Version: (.*)$/m.exec(stanzaOf(name, stanzas))?.[1] ?? 'unknown';
       return { kind: 'debian', name, version, architecture, sha256: hashOfFiles(files) };
@@ -53,9 +57,9 @@ export async function packageFiles(
   };
 
   function addPaper(owner: string, path: string, content: string): void {
-    const paper = { path, bytes: Buffer.from(content) };
-    papers.set(path, paper);
-    add(owner, paper);
+    const bytes = Buffer.from(content);
+    papers.set(path, { kind: 'file', path: path.slice(1), bytes, from: `debian ${owner}` });
+    add(owner, { path, bytes });
   }
 
   function add(owner: string, file: NamedBytes): void {

@@ -6,7 +6,14 @@ export interface FileEntry {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly isExecutable?: boolean;
+  /** The package that it is of; Fairlead's own files have none. */
+  readonly from?: PackageKey;
+  /** As an SPDX expression, where it is not that of the package. */
+  readonly license?: string;
 }
+
+/** A package, as its line in pins.txt begins: `npm zod`, `debian libc6`. */
+export type PackageKey = `${'npm' | 'debian'} ${string}`;
 
 export interface FolderEntry {
   readonly kind: 'folder';

@@ -5,10 +5,12 @@ import type { FileEntry } from './entry.ts';
 import { ImageError } from './image-error.ts';
 import type { Machine } from './machine.ts';
 
-/** iptables, with what it loads by name. */
-export interface Iptables {
-  readonly files: readonly FileEntry[];
-  readonly binaries: readonly { readonly name: string; readonly bytes: Buffer }[];
+/** A file of iptables, or one that it loads by name. */
+export interface IptablesFile {
+  /** Its path where the image is made. */
+  readonly source: string;
+  readonly bytes: Buffer;
+  readonly entry: FileEntry;
 }
 
 /** Both backends: which one a node uses is seen there. Each program is iptables and all its relatives. */
@@ -19,7 +21,7 @@ const PROGRAM_FOLDER = 'usr/local/bin';
  * What `mode: iptables` starts, and `cleanup` for what such a mode has left. All extensions, not only
  * those that Fairlead writes: to read a table the program needs those of all rules in it.
  */
-export async function readIptables(machine: Machine): Promise<Iptables> {
+export async function readIptables(machine: Machine): Promise<IptablesFile[]> {
   const extensions = machine.libraryFolders
     .filter((folder) => folder.startsWith('/usr/'))
     .map((folder) => join(folder, 'xtables'))
@@ -33,13 +35,12 @@ export async function readIptables(machine: Machine): Promise<Iptables> {
   }
   const names = (await readdir(extensions)).sort();
   const paths = [...PROGRAMS, ...names.map((name) => join(extensions, name))];
-  const read = await Promise.all(
-    paths.map(async (path) => ({ name: path, bytes: await readFile(path) })),
+  return await Promise.all(
+    paths.map(async (source) => {
+      const bytes = await readFile(source);
+      return { source, bytes, entry: { ...inImage(source), bytes } };
+    }),
   );
-  return {
-    binaries: read,
-    files: read.map(({ name, bytes }) => ({ ...inImage(name), bytes })),
-  };
 }
 
 /** The programs load extensions from a compiled-in path; they themselves may be anywhere. */

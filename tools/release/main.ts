@@ -12,7 +12,7 @@ import { machineOf } from '../image/machine.ts';
 import { versionOf } from '../image/program.ts';
 import { makeAgain } from './again.ts';
 import type { Artifact } from './artifact.ts';
-import { uncommittedFiles } from './commit.ts';
+import { commitTimeSeconds, uncommittedFiles } from './commit.ts';
 import { makeRelease } from './make.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -35,6 +35,7 @@ async function release(args: string[]): Promise<void> {
     image: values.image ?? 'localhost/fairlead',
     url: values.url ?? `https://release.invalid/v${version}`,
     kubectl: values.kubectl ?? 'kubectl',
+    createdAtSeconds: await commitTimeSeconds(root, process.env),
     step,
   });
   const folder = resolve(values.out ?? join(root, 'dist/release'));

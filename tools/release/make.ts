@@ -12,6 +12,8 @@ import type { Artifact } from './artifact.ts';
 import { renderManifests } from './manifests.ts';
 import { releaseNotes } from './notes.ts';
 import { npmTarball } from './npm-tarball.ts';
+import { spdxDocument } from './sbom/document.ts';
+import { factsOf } from './sbom/facts.ts';
 import { sumsOf } from './sums.ts';
 
 export interface Release {
@@ -23,6 +25,8 @@ export interface Release {
   /** Where the files of the release will be found. */
   readonly url: string;
   readonly kubectl: string;
+  /** The date in documents that must have one. */
+  readonly createdAtSeconds: number;
   /** Runs a step and tells how long it took. */
   readonly step: <T>(about: string, work: () => Promise<T>) => Promise<T>;
 }
@@ -52,24 +56,42 @@ export async function makeRelease(root: string, release: Release): Promise<Artif
 async function imageFiles(root: string, release: Release): Promise<Artifact[]> {
   const { version, image, machines, step } = release;
   const images: BuiltImage[] = [];
+  const documents: Artifact[] = [];
   for (const each of machines) {
     const about = `image for linux/${each.machine.architecture}`;
-    images.push(await step(about, () => imageFor(root, each)));
+    const made = await step(about, () => imageFor(root, { ...each, release }));
+    images.push(made.image);
+    documents.push(made.document);
   }
   const { bytes, digest } = indexArchive(images, `${image}:${version}`);
   const name = `fairlead-${version}-image`;
-  return [{ name: `${name}.tar`, bytes }, text(`${name}.digest`, `${digest}\n`)];
+  return [{ name: `${name}.tar`, bytes }, text(`${name}.digest`, `${digest}\n`), ...documents];
 }
 
-async function imageFor(root: string, { machine, packages }: PackagesOf): Promise<BuiltImage> {
-  const { runtime, program, version, origins } = await readContents(root, { machine, packages });
-  assertPinned(origins, await readPins());
-  return await buildImage({
+/** An image, and the document that says what is in it. */
+async function imageFor(
+  root: string,
+  { machine, packages, release }: PackagesOf & { release: Release },
+): Promise<{ image: BuiltImage; document: Artifact }> {
+  const contents = await readContents(root, { machine, packages });
+  assertPinned(contents.origins, await readPins());
+  const { version, runtime, program, origins } = contents;
+  const { architecture } = machine;
+  const image = await buildImage({
     version,
-    architecture: machine.architecture,
+    architecture,
     entrypoint: [PROGRAM_PATH],
     layers: [runtime, program],
   });
+  const document = spdxDocument({
+    contents,
+    packages: await factsOf(origins, { root, packages, machine }),
+    architecture,
+    digest: image.manifest.digest,
+    createdAtSeconds: release.createdAtSeconds,
+  });
+  const name = `${document.name}.spdx.json`;
+  return { image, document: text(name, `${JSON.stringify(document, null, 1)}\n`) };
 }
 
 async function pluginFiles(root: string, url: string): Promise<Artifact[]> {
