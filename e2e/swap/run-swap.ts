@@ -35,6 +35,7 @@ export async function runSwap(plan: SwapRun): Promise<PhaseResult[]> {
   const markdown = await readFile(DOCUMENT, 'utf8');
   const there = procedureOf(plan.way, markdown, 'there');
   const back = procedureOf(plan.way, markdown, 'back');
+  const helm = plan.way === 'helm' ? await provideHelm({ progress, signal }) : undefined;
   await using cluster = await startRealCluster({
     nodeCount: plan.nodes,
     proxy: findRealProxy('upstream-nftables'),
@@ -46,7 +47,6 @@ export async function runSwap(plan: SwapRun): Promise<PhaseResult[]> {
     progress,
     signal,
   });
-  const helm = plan.way === 'helm' ? await provideHelm({ progress, signal }) : undefined;
   const workshop = await openWorkshop(cluster, { helm, signal });
   const { perSecond } = plan;
   const load: LoadOn = { cluster, kubectl: kubectlOf(cluster, signal), perSecond, signal };
