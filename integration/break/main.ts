@@ -30,6 +30,11 @@ const BREAK: Group = {
       load: () => import('./netem/command.ts'),
     },
     {
+      name: 'soak',
+      about: 'changes and clients for an hour: does memory, or anything else, grow?',
+      load: () => import('./soak/command.ts'),
+    },
+    {
       name: 'drift',
       about: 'time until external changes of the iptables chains are repaired',
       load: () => import('./drift/command.ts'),

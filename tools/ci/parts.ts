@@ -253,6 +253,12 @@ function faults(): Part[] {
       plans: NIGHTLY,
       seconds: 480,
     }),
+    part('soak', {
+      about: `memory, descriptors and latency under changes for ten minutes, with ${FIRST_PROXY}: flat`,
+      command: npm('break', 'soak', '--minutes', '10'),
+      plans: NIGHTLY,
+      seconds: 800,
+    }),
     part('neighbour', {
       about: 'a hostile user of one namespace, five minutes',
       command: npm('break', 'neighbour'),

@@ -8,7 +8,6 @@ import { until } from '../../../../lab/host/until.ts';
 import type { Pod } from '../../../../lab/kubelet/pods.ts';
 import type { ProxyVariant } from '../../../../lab/proxies/contract.ts';
 import { fairlead } from '../../../../lab/proxies/fairlead.ts';
-import { findProxy } from '../../../../lab/proxies/registry.ts';
 import { ServerError } from '../../../../src/agent/servers/server-error.ts';
 import { readStatus } from '../../../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../../../src/agent/snapshot.ts';
@@ -278,9 +277,10 @@ function bundled(
   build: Build = 'usual',
   env: Readonly<Record<string, string>> = {},
 ): ProxyVariant {
-  const { description } = findProxy(proxyName);
-  const mode = planeProxy(proxyName).mode;
-  return fairlead({ name: proxyName, description, mode, program: [BUNDLES[build]], env });
+  const { description, mode, iptables } = planeProxy(proxyName);
+  const backend = iptables === undefined ? {} : { iptables };
+  const program = [BUNDLES[build]];
+  return fairlead({ name: proxyName, description, mode, ...backend, program, env });
 }
 
 function present<T>(value: T | undefined): T {

@@ -1,0 +1,66 @@
+import { sectionMarkdown } from '../../../bench/report/section.ts';
+import { count } from '../../../bench/report/units.ts';
+import { formatTable } from '../../../lab/host/table.ts';
+import type { SoakResult } from './result.ts';
+import { faultsOf, type Verdict, verdictsOf } from './verdicts.ts';
+
+const HOUR_SECONDS = 3_600;
+const HEAD = ['figure', 'level', 'growth an hour', '95 % interval', 'verdict'];
+
+/** The answer first, then what it was made of. */
+export function terminalReport(result: SoakResult): string {
+  const rows = verdictsOf(result).map(rowOf);
+  return [
+    answerOf(result),
+    formatTable([HEAD.map((cell) => cell.toUpperCase()), ...rows]),
+    loadOf(result),
+    ...(result.connections.failed > 0 ? [result.connections.example] : []),
+  ].join('\n\n');
+}
+
+export function markdownReport(result: SoakResult): string {
+  const rows = verdictsOf(result).map(rowOf);
+  return [
+    answerOf(result),
+    sectionMarkdown({ name: '', title: '', head: HEAD, rows }),
+    loadOf(result),
+    `![Resident memory, heap, file descriptors and latency of mode ${result.mode} over the run](soak/${result.mode}.svg)`,
+  ].join('\n\n');
+}
+
+function answerOf(result: SoakResult): string {
+  const faults = faultsOf(result);
+  const how = `mode ${result.mode}, ${result.minutes} minutes${result.isLeakPlanted ? ', with a planted leak' : ''}`;
+  if (faults.length > 0) return `NOT PASSED: ${how}: ${faults.join('; ')}.`;
+  const open = verdictsOf(result).filter(({ verdict }) => verdict === 'undecided');
+  return open.length === 0
+    ? `Flat: ${how}.`
+    : `No leak found: ${how}. Undecided: ${open.map(undecided).join('; ')}.`;
+}
+
+function undecided({ what, unit, growth, judgedSeconds }: Verdict): string {
+  const risen = (growth.slope * judgedSeconds) / HOUR_SECONDS;
+  const minutes = (judgedSeconds / 60).toFixed(1);
+  return `${what} rose by ${risen.toFixed(1)} ${unit} in ${minutes} minutes; a longer run tells a leak from settling`;
+}
+
+function loadOf({ writes, connections, minutes }: SoakResult): string {
+  const perSecond = (all: number): string => (all / minutes / 60).toFixed(1);
+  return [
+    `${count(writes.churn)} changes of endpoints (${perSecond(writes.churn)} a second),`,
+    `${count(writes.rolling)} steps of a rolling update, a node lost or found ${count(writes.flapping)} times;`,
+    `${count(connections.failed)} of ${count(connections.made)} connections failed.`,
+  ].join('\n');
+}
+
+function rowOf({ what, unit, level, growth, verdict }: Verdict): string[] {
+  const text = (value: number): string => `${value.toFixed(1)}${unit === '' ? '' : ` ${unit}`}`;
+  const signed = (value: number): string => `${value > 0 ? '+' : ''}${text(value)}`;
+  return [
+    what,
+    text(level),
+    signed(growth.slope),
+    `${signed(growth.least)} to ${signed(growth.most)}`,
+    verdict === 'grows' ? 'GROWS' : verdict,
+  ];
+}

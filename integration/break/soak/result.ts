@@ -1,0 +1,20 @@
+import type { Sample } from './sample.ts';
+
+/** All that a soak has measured, as it is written into docs/soak. */
+export interface SoakResult {
+  readonly mode: string;
+  readonly minutes: number;
+  readonly isLeakPlanted: boolean;
+  /** Writes that the API server has accepted. */
+  readonly writes: { readonly churn: number; readonly rolling: number; readonly flapping: number };
+  readonly connections: {
+    readonly made: number;
+    readonly failed: number;
+    readonly example: string;
+  };
+  /** Why the agent ended, if it did. */
+  readonly ended?: string;
+  /** Between the kernel and the API server, after the last change. */
+  readonly differences: number;
+  readonly samples: readonly Sample[];
+}

@@ -1,0 +1,95 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { METRICS_PORT } from '../../../lab/proxies/kube-proxy-configuration.ts';
+import { httpGet } from '../../../lab/servers/http-get.ts';
+
+/** What is read of the agent at one moment. */
+export interface Sample {
+  /** Seconds since the begin. */
+  readonly atSeconds: number;
+  /** Of all processes of the proxy together. */
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+  readonly descriptors: number;
+  /** From the event to the acknowledgement, of the changes since the sample before. Null: of none. */
+  readonly p99Ms: number | null;
+  readonly changes: number;
+}
+
+const KIB = 1024;
+const MS = 1_000;
+const BUCKET = /^fairlead_propagation_seconds_bucket\{le="([^"]+)"\} (\d+)$/gm;
+const HEAP = /^nodejs_heap_size_used_bytes (\d+)$/m;
+
+export interface SamplerOptions {
+  readonly namespacePath: string;
+  /** Asked each time: a forwarder may be another one. */
+  readonly pids: () => Promise<readonly number[]>;
+}
+
+/** Reads what an operator would: /proc and /metrics. */
+export class Sampler {
+  readonly #options: SamplerOptions;
+  readonly #beganMs = performance.now();
+  #before: ReadonlyMap<number, number> | undefined;
+
+  constructor(options: SamplerOptions) {
+    this.#options = options;
+  }
+
+  async take(): Promise<Sample> {
+    const { namespacePath, pids } = this.#options;
+    const to = { address: '127.0.0.1', port: METRICS_PORT, path: '/metrics' };
+    const { body } = await httpGet({ namespace: namespacePath }, to);
+    const buckets = new Map(
+      [...body.matchAll(BUCKET)].map(([, bound, count]) => [
+        bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound),
+        Number(count),
+      ]),
+    );
+    const since = difference(buckets, this.#before);
+    this.#before = buckets;
+    const each = await Promise.all((await pids()).map(readProcess));
+    return {
+      atSeconds: (performance.now() - this.#beganMs) / MS,
+      residentBytes: sum(each.map(({ residentBytes }) => residentBytes)),
+      heapBytes: Number(HEAP.exec(body)?.[1] ?? 0),
+      descriptors: sum(each.map(({ descriptors }) => descriptors)),
+      p99Ms: quantileOf(since, 0.99),
+      changes: since.get(Number.POSITIVE_INFINITY) ?? 0,
+    };
+  }
+}
+
+function difference(
+  after: ReadonlyMap<number, number>,
+  before: ReadonlyMap<number, number> = new Map(),
+): Map<number, number> {
+  return new Map([...after].map(([bound, count]) => [bound, count - (before.get(bound) ?? 0)]));
+}
+
+/** As Prometheus computes it: between two bounds in a straight line. */
+export function quantileOf(buckets: ReadonlyMap<number, number>, share: number): number | null {
+  const wanted = share * (buckets.get(Number.POSITIVE_INFINITY) ?? 0);
+  if (wanted === 0) return null;
+  let below = { bound: 0, count: 0 };
+  for (const [bound, count] of [...buckets].sort(([a], [b]) => a - b)) {
+    if (count >= wanted) {
+      if (!Number.isFinite(bound)) return below.bound * MS;
+      const part = (wanted - below.count) / (count - below.count);
+      return (below.bound + (bound - below.bound) * part) * MS;
+    }
+    below = { bound, count };
+  }
+  return null;
+}
+
+async function readProcess(pid: number): Promise<{ residentBytes: number; descriptors: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const residentKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+  const { length: descriptors } = await readdir(`/proc/${pid}/fd`);
+  return { residentBytes: residentKib * KIB, descriptors };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ApiClient } from '../../../lab/api/client.ts';
+import { paths } from '../../../lab/api/objects.ts';
+
+const SERVICES_PER_NAMESPACE = 100;
+const ROLLED = 'rolled';
+const ROLLED_ENDPOINTS = 10;
+/** Services of the load with an endpoint on the node that comes and goes. */
+const FLAPPING = { first: 50, count: 20 } as const;
+
+/** Calls `write` so often, however long each takes; never more than `most` at once. */
+export async function paced(
+  write: (serial: number) => Promise<void>,
+  of: { readonly everyMs: number; readonly most: number; readonly signal: AbortSignal },
+): Promise<number> {
+  const running = new Set<Promise<void>>();
+  let count = 0;
+  let nextMs = performance.now();
+  while (!of.signal.aborted) {
+    const writing: Promise<void> = write(count++).finally(() => running.delete(writing));
+    running.add(writing);
+    if (running.size >= of.most) await Promise.race(running);
+    nextMs = Math.max(nextMs + of.everyMs, performance.now() - of.everyMs);
+    const restMs = nextMs - performance.now();
+    if (restMs > 0) await pause(restMs);
+  }
+  await Promise.all(running);
+  return count;
+}
+
+/** A Service whose pods are replaced one after the other, for ever, as a Deployment does it. */
+export async function createRolled(api: ApiClient): Promise<void> {
+  await api.create(paths.services('default'), {
+    metadata: { name: ROLLED },
+    spec: { ports: [{ port: 80, targetPort: 8080 }] },
+  });
+  await api.create(paths.slices('default'), {
+    metadata: { name: ROLLED, labels: { 'kubernetes.io/service-name': ROLLED } },
+    addressType: 'IPv4',
+    ports: [{ name: '', protocol: 'TCP', port: 8080 }],
+    endpoints: [],
+  });
+}
+
+/** A new pod that is not ready, the same pod ready and an old one terminating, the old one gone. */
+export async function rollOnce(api: ApiClient, serial: number): Promise<void> {
+  const generation = Math.floor(serial / 3);
+  const step = serial % 3;
+  const old = Array.from({ length: ROLLED_ENDPOINTS }, (_, index) => ({
+    addresses: [rolledAddress(generation + index)],
+    conditions:
+      index === 0 && step > 0
+        ? { ready: false, serving: true, terminating: true }
+        : { ready: true, serving: true, terminating: false },
+  }));
+  const added = {
+    addresses: [rolledAddress(generation + ROLLED_ENDPOINTS)],
+    conditions: { ready: step > 0, serving: step > 0, terminating: false },
+  };
+  const endpoints = step === 2 ? [...old.slice(1), added] : [...old, added];
+  await api.patch(paths.slice('default', ROLLED), { endpoints });
+}
+
+/** The endpoints of a node that the control plane loses and finds again. */
+export async function flapOnce(api: ApiClient, serial: number): Promise<void> {
+  const isReady = serial % 2 === 1;
+  const conditions = { ready: isReady, serving: isReady, terminating: false };
+  for (let index = FLAPPING.first; index < FLAPPING.first + FLAPPING.count; index++) {
+    const endpoints = [
+      { addresses: [`10.201.0.${index}`], nodeName: 'node9', conditions },
+      { addresses: [`10.201.1.${index}`], conditions: { ready: true } },
+    ];
+    const namespace = `load-${Math.floor(index / SERVICES_PER_NAMESPACE)}`;
+    const name = `svc-${String(index).padStart(5, '0')}-0`;
+    await api.patch(paths.slice(namespace, name), { endpoints });
+  }
+}
+
+function rolledAddress(serial: number): string {
+  return `10.202.${(serial >> 8) & 255}.${serial & 255}`;
+}
