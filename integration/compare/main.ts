@@ -35,6 +35,11 @@ const COMPARE: Group = {
       load: () => import('./kernels/command.ts'),
     },
     {
+      name: 'upgrade',
+      about: 'an earlier commit to this one and back in every mode, under load',
+      load: () => import('./upgrade/command.ts'),
+    },
+    {
       name: 'takeover',
       about: 'replacing each proxy with each other on one node, under load',
       load: () => import('./takeover/command.ts'),

@@ -16,6 +16,8 @@ const QUICK_FAULTS =
 /** Scenarios with Fairlead outside of the cluster need a lab and starts of their own: by night. */
 const INSIDE = '^(?!outside/)';
 
+/** Stands for the release before, until there is one. */
+const EARLIER_COMMIT = 'a99fb1ee';
 const OF_FIRST_PROXY = ['--proxy', FIRST_PROXY];
 const SOME_SABOTAGES =
   '^(one-service-300ms-late|everything-300ms-late|lose-one-in-twenty|reject-turned-silent)$';
@@ -293,6 +295,12 @@ function iptables(): Part[] {
       command: npm('break', 'drift'),
       plans: NIGHTLY,
       seconds: 400,
+    }),
+    part('upgrade', {
+      about: 'an earlier commit to this one and back in every mode, under connections',
+      command: npm('compare', 'upgrade', '--from', EARLIER_COMMIT),
+      plans: NIGHTLY,
+      seconds: 600,
     }),
     part('takeover', {
       about: 'each proxy replaced with each other, under connections',

@@ -25,9 +25,7 @@ export function layoutFault(commit: string): PlaneFault {
 }
 
 async function changeLayouts(scene: PlaneScene, commit: string): Promise<PlaneOutcome> {
-  const isBuilt = await buildEarlier(commit, {
-    hasPrograms: planeProxy(scene.proxyName).hasPrograms,
-  });
+  const isBuilt = await buildEarlier(commit, planeProxy(scene.proxyName));
   if (!isBuilt) return skipped(`this copy of the repository does not have commit ${commit}`);
   await scene.serving();
   const hammer = await scene.hammer();
