@@ -115,6 +115,28 @@ test('applies changes while the drainer reads', async () => {
   assert.deepEqual(stage.weights(), { '10.244.1.1 8080': 0, ...serving(2) });
 });
 
+test('goes on watching when what has drained cannot be deleted, and reports it once', async () => {
+  const stage = await new Stage().start([row()]);
+  const drifts: Drift[] = [];
+  const stop = new AbortController();
+  const watching = stage.plane.watch((drift) => drifts.push(drift), stop.signal);
+  let rejectedCount = 0;
+  stage.capture.isRefused = ({ serversDelete = [] }) => {
+    rejectedCount += serversDelete.length;
+    return serversDelete.length > 0;
+  };
+  await stage.plane.apply([change(row(), undefined)]);
+  await until('two passes were rejected', () => rejectedCount === 2);
+  assert.deepEqual(
+    drifts.map(({ what }) => what),
+    ['cannot delete what has drained in IPVS: the kernel rejected a transaction'],
+  );
+  stage.capture.isRefused = () => false;
+  await until('a pass has ended', () => stage.capture.servers.size === 0);
+  stop.abort();
+  await watching;
+});
+
 test('reports the deletion of everything by another process as drift, and repairs it', async () => {
   const stage = await new Stage().start([row()]);
   const drifts: Drift[] = [];

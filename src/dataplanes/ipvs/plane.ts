@@ -16,6 +16,7 @@ import type {
   RowChange,
 } from '../contract.ts';
 import { captureMark } from './capture/marks.ts';
+import { DrainPasses } from './drain-passes.ts';
 import { deleteDrained } from './drainer.ts';
 import { ExpectedPrint } from './expected-print.ts';
 import { diffEverything, inspectEverything, readEverything } from './inspect.ts';
@@ -47,6 +48,7 @@ export class IpvsPlane implements DataPlane {
   readonly #kernel: Kernel;
   readonly #warnings: RefusalWarnings;
   readonly #writer: RowWriter;
+  readonly #drain: DrainPasses;
   readonly #prints: PrintWatch;
   readonly #turns = new Turns();
   /** Virtual servers that were ours before an inspection that has not ended. */
@@ -65,11 +67,15 @@ export class IpvsPlane implements DataPlane {
     const report = (what: string, isOwn?: true): void => this.#report(what, isOwn);
     const common = { kernel: this.#kernel, knowledge: this.#knowledge, report };
     this.#writer = new RowWriter({ ...common, warnings: this.#warnings });
+    this.#drain = new DrainPasses({
+      deleteDrained: () => this.deleteDrained(),
+      report: (what) => this.#report(what, true),
+    });
     this.#prints = new PrintWatch({
       kernel: this.#kernel,
       report,
       isInspected: () => this.#knowledge.facts !== undefined,
-      deleteDrained: () => this.deleteDrained(),
+      deleteDrained: () => this.#drain.pass(),
     });
   }
 
@@ -109,7 +115,7 @@ export class IpvsPlane implements DataPlane {
     this.#onDrift = onDrift;
     const watched = {
       capture: this.#options.capture,
-      deleteDrained: () => this.deleteDrained(),
+      deleteDrained: () => this.#drain.pass(),
       prints: this.#prints,
     };
     await watchIpvs(watched, onDrift, signal);
