@@ -21,7 +21,7 @@ import type {
 } from './explanation.ts';
 import { predictedSentence } from './predicted-sentence.ts';
 import { type JudgedCase, type Judgement, judge } from './proof/judge.ts';
-import type { ProvenPacket } from './proof/proof.ts';
+import type { NotPermitted, ProvenPacket } from './proof/proof.ts';
 import { nextOf, type RemarkContext, remarksOf } from './remarks.ts';
 import { type AskedEndpoint, whyNot } from './why-not.ts';
 import { destinationName, serviceAt, subjectOf } from './words.ts';
@@ -63,7 +63,7 @@ export function explanationOf(
     readonly whyNot?: AskedEndpoint;
     readonly remarks?: readonly Remark[];
     /** A packet, or why there is none. */
-    readonly packet?: ProvenPacket | string;
+    readonly packet?: ProvenPacket | NotPermitted | string;
   },
 ): Explanation {
   const { source, to, place } = asked;
@@ -72,7 +72,7 @@ export function explanationOf(
   const shares = sharesOf(prediction, more.details.candidates, { source, place });
   const context: RemarkContext = { subject, to, place, source, from, shares };
   const found = 'row' in prediction ? prediction : undefined;
-  const packet = typeof more.packet === 'object' ? more.packet : undefined;
+  const packet = sentPacket(more.packet);
   const judgement = packet && judge(prediction, packet, judgedCase(asked, context, found));
   const verdict = verdictOf(prediction, context, { ...more, judgement, packet });
   return {
@@ -84,13 +84,27 @@ export function explanationOf(
     question: questionOf(asked, from, found),
     predicted: predictedData(prediction),
     proof: packet && judgement ? { ...packet, agrees: judgement.agrees } : null,
-    ...(typeof more.packet === 'string' ? { notProven: more.packet } : {}),
+    ...whyUnproven(more.packet),
     candidates: shares,
     elsewhere: found === undefined ? [] : elsewhereOf(found, { source, to, place }),
     agent: more.agent,
     remarks: [...verdict.remarks, ...remarksOf(prediction, context), ...(more.remarks ?? [])],
     next: [...verdict.next, ...nextOf(prediction, context)],
   };
+}
+
+function sentPacket(
+  packet: ProvenPacket | NotPermitted | string | undefined,
+): ProvenPacket | undefined {
+  return typeof packet === 'object' && 'outcome' in packet ? packet : undefined;
+}
+
+function whyUnproven(
+  packet: ProvenPacket | NotPermitted | string | undefined,
+): Pick<Explanation, 'notProven' | 'proofNeeds'> {
+  if (typeof packet === 'string') return { notProven: packet };
+  if (packet === undefined || 'outcome' in packet) return {};
+  return { notProven: packet.why, proofNeeds: packet.needs };
 }
 
 interface Verdict {

@@ -3,7 +3,7 @@ import type { PredictedAction, PredictedCode } from '../forwarding/answer/predic
 import type { EndpointShare } from '../forwarding/answer/shares.ts';
 import type { EndpointList, FrontendKind, Protocol, SourceClass } from '../forwarding/model.ts';
 import type { Code } from './codes.ts';
-import type { Proof } from './proof/proof.ts';
+import type { Proof, ProofNeeds } from './proof/proof.ts';
 
 /** What happens to a new connection, and why: the same for text, JSON and every mode. */
 export interface Explanation {
@@ -19,6 +19,8 @@ export interface Explanation {
   readonly proof: Proof | null;
   /** Why no packet was sent, or its path could not be read; undefined: `proof` is there. */
   readonly notProven?: string;
+  /** What a process needs that could prove it; undefined: more rights would not help. */
+  readonly proofNeeds?: ProofNeeds;
   readonly candidates: readonly EndpointShare[];
   /** The same from other sources, and at other addresses of the Service. */
   readonly elsewhere: readonly Elsewhere[];

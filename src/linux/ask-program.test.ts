@@ -27,6 +27,15 @@ describe('askProgram()', () => {
     assert.deepEqual(answer, { ended: false, why: 'late' });
   });
 
+  it('kills it when the signal is aborted, and starts none after that', async () => {
+    const stop = new AbortController();
+    const question = { command: 'sleep', args: ['60'], timeoutMs: 10_000, signal: stop.signal };
+    const asked = askProgram(question);
+    stop.abort();
+    assert.deepEqual(await asked, { ended: false, why: 'interrupted' });
+    assert.deepEqual(await askProgram(question), { ended: false, why: 'interrupted' });
+  });
+
   it('rejects where there is no such program', async () => {
     const question = { command: '/nonexistent', args: [], timeoutMs: 1000 };
     await assert.rejects(askProgram(question), { code: 'ENOENT' });

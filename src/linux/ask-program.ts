@@ -6,7 +6,13 @@ export interface ProgramQuestion {
   /** For its standard input; undefined: none. */
   readonly input?: string;
   readonly timeoutMs: number;
+  /** Kills it when aborted. */
+  readonly signal?: AbortSignal;
+  /** In a process group of its own: Ctrl-C of a terminal does not reach it. */
+  readonly isDetached?: boolean;
 }
+
+export type NotEnded = 'late' | 'too much output' | 'interrupted';
 
 export type ProgramAnswer =
   | {
@@ -15,8 +21,8 @@ export type ProgramAnswer =
       readonly stdout: string;
       readonly stderr: string;
     }
-  /** It was killed: its time was over, or it wrote too much. */
-  | { readonly ended: false; readonly why: 'late' | 'too much output' };
+  /** It was killed: its time was over, it wrote too much, or the signal was aborted. */
+  | { readonly ended: false; readonly why: NotEnded };
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_COMPLAINT_BYTES = 64 * 1024;
@@ -25,16 +31,19 @@ const BY_SIGNAL = 128;
 
 /** Runs a program to its end, or to its deadline. Rejects when it cannot be started. */
 export async function askProgram(question: ProgramQuestion): Promise<ProgramAnswer> {
-  const { command, args, input, timeoutMs } = question;
+  const { command, args, input, timeoutMs, signal, isDetached = false } = question;
+  if (signal?.aborted) return { ended: false, why: 'interrupted' };
   const { promise, resolve, reject } = Promise.withResolvers<ProgramAnswer>();
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
-  const giveUp = (why: 'late' | 'too much output'): void => {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: isDetached });
+  const giveUp = (why: NotEnded): void => {
     child.kill('SIGKILL');
     // What it started may live on and hold these: it is not waited for.
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     resolve({ ended: false, why });
   };
   const late = setTimeout(() => giveUp('late'), timeoutMs);
+  const interrupt = (): void => giveUp('interrupted');
+  signal?.addEventListener('abort', interrupt, { once: true });
   const stdout = new Collected(MOST_BYTES);
   const stderr = new Collected(MOST_COMPLAINT_BYTES);
   child.stdout.on('data', (chunk: Buffer) => {
@@ -49,7 +58,10 @@ export async function askProgram(question: ProgramQuestion): Promise<ProgramAnsw
     const exitCode = code ?? BY_SIGNAL;
     resolve({ ended: true, exitCode, stdout: stdout.text, stderr: stderr.text });
   });
-  return await promise.finally(() => clearTimeout(late));
+  return await promise.finally(() => {
+    clearTimeout(late);
+    signal?.removeEventListener('abort', interrupt);
+  });
 }
 
 /** Output up to a limit. */

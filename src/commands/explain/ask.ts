@@ -1,7 +1,7 @@
 import { canonicalIp } from '../../addresses/ip.ts';
 import { explanationOf } from '../../explain/explain.ts';
 import type { Explanation } from '../../explain/explanation.ts';
-import type { ProvenPacket } from '../../explain/proof/proof.ts';
+import type { NotPermitted, ProvenPacket } from '../../explain/proof/proof.ts';
 import { parseTarget, type Target } from '../../explain/target.ts';
 import type { AskedEndpoint } from '../../explain/why-not.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
@@ -89,7 +89,7 @@ export async function groundsFor({ basis, target }: Inquiry): Promise<Grounds> {
 export async function explainOnce(
   inquiry: Inquiry,
   grounds: Grounds,
-  given?: ProvenPacket | string,
+  given?: ProvenPacket | NotPermitted | string,
 ): Promise<Explanation> {
   const { rows } = grounds;
   const { basis, whyNot } = inquiry;

@@ -37,8 +37,8 @@ interface Pod {
 export async function findAgents(kubectl: Kubectl, wanted: AgentsWanted): Promise<NodeAgent[]> {
   const { namespace, timeoutMs } = wanted;
   const [nodes, pods] = await Promise.all([
-    getJson(kubectl, ['get', 'nodes'], timeoutMs),
-    getJson(kubectl, ['get', 'pods', '-n', namespace, '-l', SELECTOR], timeoutMs),
+    getJson(kubectl, ['get', 'nodes'], { timeoutMs }),
+    getJson(kubectl, ['get', 'pods', '-n', namespace, '-l', SELECTOR], { timeoutMs }),
   ]);
   const names = itemsOf(nodes).map((node) => textAt(recordAt(node, 'metadata'), 'name'));
   assertKnown(wanted.nodes, names);

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { type JsonRecord, recordAt, textAt } from '../../cluster/json.ts';
 import { STANDARD_INPUT } from '../../cluster/manifests/files.ts';
-import { CommandError } from '../command-error.ts';
-import { printPage } from '../terminal/print.ts';
-import { askNodes, type NodeAnswer } from './ask-nodes.ts';
+import { askNodes } from './ask-nodes.ts';
 import { askTable } from './ask-table.ts';
+import { printPageOf, readPage } from './explain-page.ts';
+import { explainProven } from './explain-proven.ts';
 import { type Kubectl, openKubectl } from './kubectl.ts';
 import type { NodesTable } from './nodes-view.ts';
 import { addNodesOptions, type NodesOptions, reach } from './options.ts';
@@ -16,6 +16,8 @@ interface NodesExplainOptions extends NodesOptions {
   readonly from?: string;
   readonly whyNot?: string;
   readonly with?: readonly string[];
+  /** False: `--no-debug-pod`. */
+  readonly debugPod: boolean;
 }
 
 /** The whole explanation of `fairlead explain -o json`. */
@@ -64,12 +66,21 @@ export function nodesExplainCommand(given?: Kubectl): Command {
         ...(earlier ?? []),
         path,
       ]),
+    )
+    .option(
+      '--no-debug-pod',
+      'with --from pod:NAMESPACE/NAME, never start a pod on its node to send a packet, where the agent lacks the rights',
     );
   return addNodesOptions(command).action(async (target: string, options: NodesExplainOptions) => {
     const asked = await questionOf(given ?? openKubectl(options), target, options);
     const reached = await reach({ ...options, ...asked.at }, given);
     const { kubectl, agents, timeoutMs } = reached;
     const { output } = options;
+    const [only] = agents;
+    if (only !== undefined && agents.length === 1 && only.node === asked.clientNode) {
+      await explainProven(reached, { asked, agent: only, ...options });
+      return;
+    }
     // One node explains itself in full, in its own words.
     if (agents.length === 1 && output === 'text') {
       printPageOf(await askNodes(kubectl, agents, { ...asked, timeoutMs, read: readPage }));
@@ -80,41 +91,14 @@ export function nodesExplainCommand(given?: Kubectl): Command {
   });
 }
 
-interface Page {
-  readonly text: string;
-  readonly exitCode: number;
-}
-
-function readPage({
-  stdout,
-  exitCode,
-}: {
-  readonly stdout: string;
-  readonly exitCode: number;
-}): Page {
-  // A command that fails prints nothing here.
-  if (stdout.trim() === '') throw new RangeError('it printed no explanation');
-  return { text: stdout.trimEnd(), exitCode };
-}
-
-function printPageOf([answer]: readonly NodeAnswer<Page>[]): void {
-  if (answer?.answers) {
-    printPage(`${answer.said.text}\n\nasked on ${answer.node}`);
-    process.exitCode = answer.said.exitCode;
-    return;
-  }
-  throw new CommandError(`${answer?.node ?? 'the node'} does not answer: ${answer?.why ?? ''}`, {
-    code: 'NODE_SILENT',
-    next: '`kubectl fairlead status` shows all nodes',
-  });
-}
-
 interface Question {
   /** Of `fairlead` on the node. */
   readonly args: readonly string[];
   readonly input?: string;
   /** Where only one node can answer. */
   readonly at: { readonly node?: readonly string[] };
+  /** The node of the pod that is the client; undefined: no pod was named. */
+  readonly clientNode?: string;
 }
 
 /** Pods become addresses, which the agent needs no right to read; files go in by standard input. */
@@ -142,6 +126,7 @@ async function questionOf(
     ...(files.length === 0 ? {} : { input: texts.join('\n---\n') }),
     // A node that was named is asked, whichever node the pod is on.
     at: options.node !== undefined || from.node === undefined ? {} : { node: [from.node] },
+    ...(from.node === undefined ? {} : { clientNode: from.node }),
   };
 }
 

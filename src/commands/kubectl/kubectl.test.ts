@@ -227,9 +227,22 @@ describe('kubectl fairlead explain', () => {
     assert.equal(out, 'REACHES  a page\n\nasked on node2');
     const exec = kubectl.asked.filter((each) => each.args[0] === 'exec');
     assert.deepEqual(
-      exec.map((each) => each.args.slice(-5).join(' ')),
-      ['fairlead explain shop/web --from pod:10.1.2.3'],
+      exec.map((each) => each.args.slice(each.args.indexOf('--') + 1).join(' ')),
+      [
+        'fairlead explain shop/web --from pod:10.1.2.3 -o json',
+        'fairlead explain shop/web --from pod:10.1.2.3',
+      ],
     );
+  });
+
+  it('takes nothing for the name of a pod that kubectl could take for an option', async (t) => {
+    const kubectl = new PlantedKubectl({ nodes: {}, objects });
+    for (const name of ['shop/--all-namespaces', '-A/cart', 'shop/c;id', 'shop/Cart', 'shop/..']) {
+      const args = ['shop/web', '--from', `pod:${name}`];
+      const { code, err } = await run(t, nodesExplainCommand, { kubectl, args });
+      assert.equal(code, 2, err);
+    }
+    assert.deepEqual(kubectl.asked, []);
   });
 
   it('takes the address of a pod in the family of the target', async (t) => {

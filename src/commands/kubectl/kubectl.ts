@@ -1,15 +1,15 @@
 import { isRecord, type JsonRecord } from '../../cluster/json.ts';
-import { askProgram, type ProgramAnswer } from '../../linux/ask-program.ts';
+import { askProgram, type ProgramAnswer, type ProgramQuestion } from '../../linux/ask-program.ts';
 import { RunningProgram } from '../../linux/running-program.ts';
 import { CommandError } from '../command-error.ts';
+
+/** How one call is made. */
+export type KubectlCall = Pick<ProgramQuestion, 'timeoutMs' | 'input' | 'signal' | 'isDetached'>;
 
 /** Calls kubectl with the person's own configuration. */
 export interface Kubectl {
   /** Whatever it answers; rejects only where there is no kubectl. */
-  ask(
-    args: readonly string[],
-    of: { readonly timeoutMs: number; readonly input?: string },
-  ): Promise<ProgramAnswer>;
+  ask(args: readonly string[], of: KubectlCall): Promise<ProgramAnswer>;
   /** One that runs until it is stopped. */
   start(args: readonly string[]): RunningProgram;
 }
@@ -47,19 +47,33 @@ export function openKubectl({ context, kubeconfig }: ClusterChoice): Kubectl {
 export async function getJson(
   kubectl: Kubectl,
   args: readonly string[],
-  timeoutMs: number,
+  call: KubectlCall,
 ): Promise<JsonRecord> {
-  const call = `kubectl ${args.join(' ')}`;
-  const answer = await kubectl.ask([...args, '-o', 'json'], { timeoutMs });
+  const answer = await kubectl.ask([...args, '-o', 'json'], call);
   if (answer.ended && answer.exitCode === 0) {
     const read: unknown = JSON.parse(answer.stdout);
     if (isRecord(read)) return read;
   }
-  const why = answer.ended ? lastLine(answer.stderr) : `no answer within ${timeoutMs / 1000} s`;
-  throw new CommandError(`${call}: ${why}`, {
+  throw kubectlFailed(args, answer, call);
+}
+
+/** A call that printed no answer, with what kubectl complains of. */
+export function kubectlFailed(
+  args: readonly string[],
+  answer: ProgramAnswer,
+  { timeoutMs }: KubectlCall,
+): CommandError {
+  const call = `kubectl ${args.join(' ')}`;
+  return new CommandError(`${call}: ${complaintOf(answer, timeoutMs)}`, {
     code: 'KUBECTL_FAILED',
     next: `check that \`${call}\` works, with the same --context and --kubeconfig`,
   });
+}
+
+/** Why a call failed, in kubectl's words where it has any. */
+export function complaintOf(answer: ProgramAnswer, timeoutMs: number): string {
+  if (answer.ended) return lastLine(answer.stderr);
+  return answer.why === 'late' ? `no answer within ${timeoutMs / 1000} s` : answer.why;
 }
 
 /** The last line that says something: kubectl warns first, and ends with the error. */

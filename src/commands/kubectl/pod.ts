@@ -1,5 +1,7 @@
 import { arrayAt, booleanAt, isRecord, recordAt, textAt } from '../../cluster/json.ts';
-import { CommandError } from '../command-error.ts';
+import { isDnsLabel } from '../../labels/names.ts';
+import { CommandError, WRONG_USAGE_EXIT } from '../command-error.ts';
+import { visible } from '../terminal/visible.ts';
 import { getJson, type Kubectl } from './kubectl.ts';
 
 /** A pod, read with the person's own rights: the agent's account cannot read pods. */
@@ -9,6 +11,18 @@ export interface NamedPod {
   readonly isHostNetwork: boolean;
 }
 
+const POD_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** Throws where kubectl could take a part of it for something else than a name, such as an option. */
+function assertName(name: string, [namespace = '', pod = '']: readonly string[]): void {
+  if (isDnsLabel(namespace) && POD_NAME.test(pod)) return;
+  throw new CommandError(`'${visible(name)}' is no name of a pod`, {
+    code: 'USAGE',
+    next: 'use NAMESPACE/NAME, in lower case, as `kubectl get pods -A` prints them',
+    exitCode: WRONG_USAGE_EXIT,
+  });
+}
+
 /** `name`: `namespace/name`. */
 export async function readPod(
   kubectl: Kubectl,
@@ -16,7 +30,8 @@ export async function readPod(
   timeoutMs: number,
 ): Promise<NamedPod> {
   const [namespace = '', pod = ''] = name.split('/');
-  const raw = await getJson(kubectl, ['get', 'pod', '-n', namespace, pod], timeoutMs);
+  assertName(name, [namespace, pod]);
+  const raw = await getJson(kubectl, ['get', 'pod', '-n', namespace, pod], { timeoutMs });
   const spec = recordAt(raw, 'spec');
   const addresses = arrayAt(recordAt(raw, 'status'), 'podIPs')
     .filter(isRecord)

@@ -34,6 +34,20 @@ export interface Proof extends ProvenPacket {
   readonly agrees: boolean;
 }
 
+/** What a process needs to prove an answer by a packet, where this one lacks some of it. */
+export interface ProofNeeds {
+  /** Without `CAP_`. */
+  readonly capabilities: readonly string[];
+  /** It must see the network namespaces of clients, as at /run/netns. */
+  readonly clientNamespaces: boolean;
+}
+
+/** No packet was sent, because this process lacks a right. */
+export interface NotPermitted {
+  readonly why: string;
+  readonly needs: ProofNeeds;
+}
+
 /** A rule, or the policy of a base chain. */
 export interface MetRule {
   /** `ip fairlead`. */

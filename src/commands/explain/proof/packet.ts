@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { AskedCase } from '../../../explain/explain.ts';
-import type { ProvenPacket } from '../../../explain/proof/proof.ts';
+import type { NotPermitted, ProvenPacket } from '../../../explain/proof/proof.ts';
 import type { Prediction } from '../../../forwarding/answer/prediction.ts';
 import type { Forwarding } from '../../../forwarding/model.ts';
 import { modeNamed } from '../../../modes/registry.ts';
@@ -19,13 +19,13 @@ export async function packetFor(
     readonly prediction: Prediction;
     readonly rows: readonly Forwarding[];
   },
-): Promise<ProvenPacket | string | undefined> {
+): Promise<ProvenPacket | NotPermitted | string | undefined> {
   const { basis, from, probe, prediction, rows } = of;
   if (probe === 'none' || (probe === undefined && basis.by !== 'agent')) return undefined;
   const { proof } = modeNamed(basis.config.settings.mode);
   const namespacePath = namespaceOf(from);
   const planned = await planProbe(probe, { basis, asked, prediction, mode: proof, namespacePath });
-  if (typeof planned === 'string') return planned;
+  if (typeof planned === 'string' || 'needs' in planned) return planned;
   if (basis.by !== 'agent') throw new TypeError('a packet needs an agent');
   const { affinitySeconds, endpoints } =
     prediction.code === 'REACHES' ? prediction : { affinitySeconds: 0, endpoints: [] };

@@ -1,5 +1,5 @@
 import type { AskedCase } from '../../../explain/explain.ts';
-import type { ProbeKind } from '../../../explain/proof/proof.ts';
+import type { NotPermitted, ProbeKind, ProofNeeds } from '../../../explain/proof/proof.ts';
 import type { Prediction } from '../../../forwarding/answer/prediction.ts';
 import { effectiveCapabilities } from '../../../linux/capabilities.ts';
 import { namespaceOfAddress } from '../../../linux/namespace-of-address.ts';
@@ -35,7 +35,7 @@ export async function planProbe(
     /** `--from netns:PATH` or `pid:N`. */
     readonly namespacePath: string | undefined;
   },
-): Promise<PlannedProbe | string> {
+): Promise<PlannedProbe | NotPermitted | string> {
   const { asked, mode } = of;
   const { protocol } = asked.to;
   if (protocol === 'SCTP') return 'there is no probe for SCTP';
@@ -49,8 +49,11 @@ export async function planProbe(
   const usual = isAtSocket ? 'connect' : mode.usualTcpProbe;
   const kind = wanted ?? (protocol === 'TCP' ? usual : 'dry');
   const common = { kind, protocol, mode, isAtSocket };
-  const impossible = isAtSocket ? socketHindrance(kind, of) : rawHindrance(kind, protocol);
+  const impossible = isAtSocket ? socketHindrance(kind, of) : undefined;
   if (impossible !== undefined) return impossible;
+  const isRaw = !isAtSocket && protocol === 'TCP' && kind !== 'connect';
+  const needs = proofNeeds({ isRaw, isFromHost: asked.source.class === 'host' });
+  if (isRaw && !effectiveCapabilities().has('NET_RAW')) return { why: NO_RAW, needs };
   if (asked.source.class === 'host' || of.namespacePath !== undefined) {
     const source = of.namespacePath === undefined ? undefined : asked.source.address;
     return { ...common, namespacePath: of.namespacePath, source };
@@ -65,16 +68,22 @@ export async function planProbe(
     const lack = isAllowed
       ? ''
       : ' (this process lacks CAP_SYS_ADMIN to enter others, as in a pod of the DaemonSet: run it on the node itself as root)';
-    return `no network namespace that can be entered here has ${address}, so no packet can be sent from it${lack}: --watch 60s waits for its next one`;
+    const why = `no network namespace that can be entered here has ${address}, so no packet can be sent from it${lack}: --watch 60s waits for its next one`;
+    return { why, needs };
   }
   return { ...common, namespacePath, source: address };
 }
 
 /** A single SYN is sent by a raw socket. */
-function rawHindrance(kind: ProbeKind, protocol: 'TCP' | 'UDP'): string | undefined {
-  const isRaw = protocol === 'TCP' && kind !== 'connect';
-  if (!isRaw || effectiveCapabilities().has('NET_RAW')) return undefined;
-  return 'this process lacks CAP_NET_RAW to send a single SYN; --probe connect does without';
+const NO_RAW = 'this process lacks CAP_NET_RAW to send a single SYN; --probe connect does without';
+
+/** The least that proves it, with the reasons of drops. */
+function proofNeeds(of: { readonly isRaw: boolean; readonly isFromHost: boolean }): ProofNeeds {
+  const raw = of.isRaw ? ['NET_RAW'] : [];
+  // SYS_ADMIN enters the namespaces of clients, and includes BPF and PERFMON.
+  return of.isFromHost
+    ? { capabilities: ['BPF', 'NET_ADMIN', ...raw, 'PERFMON'], clientNamespaces: false }
+    : { capabilities: ['NET_ADMIN', ...raw, 'SYS_ADMIN'], clientNamespaces: true };
 }
 
 /** What a socket hook cannot be asked. */

@@ -9,10 +9,14 @@ export type Planted =
 
 export interface PlantedCluster {
   /** By node; undefined: it has no pod of Fairlead. */
-  readonly nodes: Readonly<Record<string, Planted | ((verb: string) => Planted) | undefined>>;
+  readonly nodes: Readonly<
+    Record<string, Planted | ((verb: string, args: readonly string[]) => Planted) | undefined>
+  >;
   /** More items for the answers of `kubectl get pods`, or whole answers for other objects. */
   readonly pods?: readonly object[];
   readonly objects?: Readonly<Record<string, object>>;
+  /** Whole answers of other calls, by the first that gives one. */
+  readonly answers?: (args: readonly string[], input: string) => ProgramAnswer | undefined;
   /** A script of sh for each verb that runs on: `exec`, `port-forward`. */
   readonly scripts?: Readonly<Record<string, string>>;
 }
@@ -31,6 +35,8 @@ export class PlantedKubectl implements Kubectl {
     { input }: { readonly timeoutMs: number; readonly input?: string },
   ): Promise<ProgramAnswer> {
     this.asked.push({ args, ...(input === undefined ? {} : { input }) });
+    const planted = this.#cluster.answers?.(args, input ?? '');
+    if (planted !== undefined) return planted;
     if (args[0] === 'exec') return this.#exec(args);
     if (args[0] !== 'get' || args[1] === '--raw') return printed({});
     const { nodes, pods = [], objects = {} } = this.#cluster;
@@ -55,7 +61,7 @@ export class PlantedKubectl implements Kubectl {
     const pod = args.find((arg) => arg.startsWith('fairlead-')) ?? '';
     const found = this.#cluster.nodes[pod.slice('fairlead-'.length)];
     const verb = args[args.indexOf('--') + 2] ?? '';
-    const planted = typeof found === 'function' ? found(verb) : found;
+    const planted = typeof found === 'function' ? found(verb, args) : found;
     if (planted === undefined)
       return failed(`Error from server (NotFound): pods "${pod}" not found`);
     if (planted === 'late') return { ended: false, why: 'late' };
@@ -76,10 +82,10 @@ function agentPod(node: string): object {
   };
 }
 
-function printed(value: object): ProgramAnswer {
+export function printed(value: object): ProgramAnswer {
   return { ended: true, exitCode: 0, stdout: JSON.stringify(value), stderr: '' };
 }
 
-function failed(stderr: string): ProgramAnswer {
+export function failed(stderr: string): ProgramAnswer {
   return { ended: true, exitCode: 1, stdout: '', stderr };
 }
