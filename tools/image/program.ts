@@ -16,6 +16,14 @@ export const FORWARDER_PROGRAM = 'forwarder.mjs';
 /** The plugin of kubectl, which asks the agents of all nodes; it needs no koffi. */
 export const PLUGIN_ENTRY = 'src/kubectl-fairlead.ts';
 
+/** Manifests that the plugin applies, below deploy/: it is one file, and has no checkout beside it. */
+const MANIFEST_FILES = [
+  'manifests/service-account.yaml',
+  'manifests/daemonset.yaml',
+  'leftovers/fairlead.yaml',
+  'leftovers/kube-proxy.yaml',
+];
+
 /** A program of the sources as one file that Node runs as it is, with koffi in node_modules beside it. */
 export async function bundleProgram(root: string, entry: string): Promise<BundledProgram> {
   const version = await versionOf(root);
@@ -29,7 +37,10 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
     platform: 'node',
     format: 'esm',
     target: 'node24',
-    define: { FAIRLEAD_VERSION: JSON.stringify(version) },
+    define: {
+      FAIRLEAD_VERSION: JSON.stringify(version),
+      FAIRLEAD_MANIFESTS: JSON.stringify(await manifestTexts(root)),
+    },
     // It loads a binary from a folder beside its own file.
     external: ['koffi'],
     banner: { js: BANNER },
@@ -58,6 +69,16 @@ const UNREAD_HTTP: Plugin = {
 /** Packages written for CommonJS, such as yaml, ask for Node's modules by `require`. */
 const BANNER = `#!/usr/bin/env node
 import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
+
+async function manifestTexts(root: string): Promise<Readonly<Record<string, string>>> {
+  const texts = MANIFEST_FILES.map(
+    async (file): Promise<[string, string]> => [
+      file,
+      await readFile(join(root, 'deploy', file), 'utf8'),
+    ],
+  );
+  return Object.fromEntries(await Promise.all(texts));
+}
 
 export async function versionOf(root: string): Promise<string> {
   const text = await readFile(join(root, 'package.json'), 'utf8');

@@ -58,7 +58,7 @@ export async function getJson(
 }
 
 /** A call that printed no answer, with what kubectl complains of. */
-export function kubectlFailed(
+function kubectlFailed(
   args: readonly string[],
   answer: ProgramAnswer,
   { timeoutMs }: KubectlCall,

@@ -4,6 +4,7 @@ import { nodesDoctorCommand } from './doctor.ts';
 import { nodesExplainCommand } from './explain.ts';
 import { nodesHistoryCommand } from './history.ts';
 import { nodesStatusCommand } from './status.ts';
+import { backCommand, swapCommand } from './swap.ts';
 import { nodesTopCommand } from './top.ts';
 import { nodeViewCommand } from './view.ts';
 
@@ -22,6 +23,7 @@ export function pluginTree(): readonly Command[] {
       nodesHistoryCommand(),
     ]),
     ...grouped('Watch one node:', [nodeViewCommand()]),
+    ...grouped('Replace kube-proxy:', [swapCommand(), backCommand()]),
   ];
 }
 

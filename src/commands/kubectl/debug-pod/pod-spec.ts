@@ -53,7 +53,7 @@ interface Mount {
   readonly isWritable: boolean;
 }
 
-export function ownOwner(): string {
+function ownOwner(): string {
   return `${hostname()}/${process.pid}`;
 }
 
