@@ -36,7 +36,7 @@ const targets = texts.map((text): Target => {
 });
 
 for (const target of targets) openSteadily(target, Number(rate));
-if (targets[0] !== undefined) keepStream(targets[0].addresses[0] ?? '');
+if (targets[0] !== undefined) openStream(targets[0].addresses[0] ?? '');
 
 function openSteadily(target: Target, perSecond: number): void {
   const startedAt = performance.now();
@@ -73,9 +73,19 @@ function openOnce(address: string, bucket: Bucket): void {
   socket.write('?');
 }
 
-/** Each number that comes back is an answer; one that has not come back in time has failed. */
-function keepStream(address: string): void {
+/** The Service is new: until its first connection is accepted, the proxy may not have its rules. */
+function openStream(address: string): void {
   const socket = connect(address);
+  const again = (): void => void setTimeout(() => openStream(address), STREAM_PERIOD_MS);
+  socket.once('error', again);
+  socket.once('connect', () => {
+    socket.off('error', again);
+    keepStream(address, socket);
+  });
+}
+
+/** Each number that comes back is an answer; one that has not come back in time has failed. */
+function keepStream(address: string, socket: net.Socket): void {
   const sentAt = new Map<string, number>();
   let bucket = newBucket(STREAM);
   let number = 0;

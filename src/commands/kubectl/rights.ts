@@ -1,6 +1,12 @@
 import { booleanAt, recordAt, textAt } from '../../cluster/json.ts';
 import { getJson, type Kubectl } from './kubectl.ts';
 
+/**
+ * Creates what is given by standard input. The server validates it: kubectl itself would list the
+ * CustomResourceDefinitions first, which not everybody may.
+ */
+export const CREATE = ['create', '--validate=false', '-f', '-'] as const;
+
 /** A right, in the words of RBAC. */
 export interface Right {
   readonly verb: string;
@@ -33,7 +39,7 @@ export async function missingRights(
   const allowed = await Promise.all(
     rights.map(async (right) => {
       const input = JSON.stringify(review(right));
-      const answer = await getJson(kubectl, ['create', '-f', '-'], { ...of, input });
+      const answer = await getJson(kubectl, CREATE, { ...of, input });
       return booleanAt(recordAt(answer, 'status'), 'allowed') === true;
     }),
   );

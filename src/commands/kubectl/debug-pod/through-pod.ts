@@ -5,7 +5,7 @@ import { sleep } from '../../../time/sleep.ts';
 import { printNote, printWarning } from '../../terminal/print.ts';
 import type { NodeAgent } from '../agents.ts';
 import { complaintOf, getJson, type Kubectl } from '../kubectl.ts';
-import { enforcedStandard, missingRights, type Right, rightText } from '../rights.ts';
+import { CREATE, enforcedStandard, missingRights, type Right, rightText } from '../rights.ts';
 import { forgottenPods } from './forgotten.ts';
 import { CONTAINER, type DebugPod, debugPod, debugPodText } from './pod-spec.ts';
 import { podState } from './pod-state.ts';
@@ -115,7 +115,7 @@ async function create(
   { timeoutMs, signal }: Limits,
 ): Promise<NoDebugPod | undefined> {
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', ...pod });
-  const answer = await kubectl.ask(['create', '-f', '-'], { timeoutMs, input, signal });
+  const answer = await kubectl.ask(CREATE, { timeoutMs, input, signal });
   if (answer.ended && answer.exitCode === 0) return undefined;
   const { namespace } = pod.metadata;
   const standard = await enforcedStandard(kubectl, namespace, timeoutMs);
