@@ -106,7 +106,11 @@ for (const proxy of ['upstream-nftables', 'upstream-iptables']) {
     it('finds all done when it runs again', async () => {
       const { steps } = await told(0, 'swap', ...PATIENT);
       const states = steps.map(({ state }) => state);
-      assert.deepEqual(states, ['already', 'already', 'already', 'already', 'already', 'done']);
+      assert.deepEqual(
+        states,
+        ['already', 'already', 'already', 'already', 'already', 'done'],
+        JSON.stringify(steps),
+      );
     });
 
     it('goes back to kube-proxy alone', async () => {

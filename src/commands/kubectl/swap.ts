@@ -136,6 +136,9 @@ function teller(steps: readonly Step[], print: (text: string) => void): StepList
   return {
     begins: (step, index) =>
       print(`${beginText(step, `${index + 1} of ${steps.length}`, painted)}`),
+    runs: (because) => {
+      if (because.length > 0) printNote(`  because: ${because.join('; ')}`);
+    },
     waits: (why) => printNote(`  waiting: ${why.join('; ')}`),
     ended: (result) => print(endText(result, { width: widthNow(), colours: painted })),
   };

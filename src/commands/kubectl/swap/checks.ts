@@ -21,6 +21,8 @@ import type { Check, Found } from './step.ts';
 export const PARKED = { key: 'kube-proxy', value: 'parked' } as const;
 
 const CALL_MS = 15_000;
+/** A node that is busy answers late; taking that for a no would repeat a step. */
+const ANSWER_MS = 60_000;
 const HEALTHZ_PORT = 10_256;
 const LEFTOVERS_CHECK = 'kube-proxy-leftovers';
 
@@ -66,7 +68,7 @@ export function agentsReady(kubectl: Kubectl, image?: string): Check {
     if (!Array.isArray(agents)) return agents;
     const answers = await askNodes(kubectl, agents, {
       args: ['status', '-o', 'json'],
-      timeoutMs: CALL_MS,
+      timeoutMs: ANSWER_MS,
       read: ({ stdout }) => readiness(recordSaid(stdout)),
     });
     const why = answers.flatMap((answer) => {
@@ -129,7 +131,7 @@ export function agentsComplete(kubectl: Kubectl): Check {
     if (!Array.isArray(agents)) return agents;
     const answers = await askNodes(kubectl, agents, {
       args: ['diff', '-o', 'json'],
-      timeoutMs: CALL_MS,
+      timeoutMs: ANSWER_MS,
       read: ({ stdout }) => listSaid(stdout).length,
     });
     const why = answers.flatMap((answer) => {
@@ -213,7 +215,7 @@ export function noLeftovers(kubectl: Kubectl): Check {
     if (!Array.isArray(agents)) return agents;
     const answers = await askNodes(kubectl, agents, {
       args: ['doctor', '-o', 'json'],
-      timeoutMs: CALL_MS,
+      timeoutMs: ANSWER_MS,
       read: ({ stdout }) => leftoversIn(recordSaid(stdout)),
     });
     const why = answers.flatMap((answer) => {

@@ -7,6 +7,7 @@ import { allHold, type Check, type Found, type Step } from './step.ts';
 
 const QUIET: StepListener = {
   begins: () => undefined,
+  runs: () => undefined,
   waits: () => undefined,
   ended: () => undefined,
 };

@@ -7,6 +7,8 @@ import type { Change, Check, Found, Step, StepResult } from './step.ts';
 export interface StepListener {
   /** Before the changes. */
   begins(step: Step, index: number): void;
+  /** Its changes are made now, because this is not so yet. */
+  runs(because: readonly string[]): void;
   /** A check that does not hold yet, when what it says has changed. */
   waits(why: readonly string[]): void;
   ended(result: StepResult): void;
@@ -47,12 +49,14 @@ async function runStep(
 ): Promise<StepResult> {
   const { isDryRun, listener, signal } = of;
   const before = step.isDone && (await asked(step.isDone, signal));
-  if (before?.holds) return { step, state: 'already', what: before.what, why: [] };
-  if (isDryRun) return { step, state: 'planned', what: '', why: before?.why ?? [] };
+  if (before?.holds) return { step, state: 'already', what: before.what, why: [], because: [] };
+  if (isDryRun) return { step, state: 'planned', what: '', why: [], because: before?.why ?? [] };
+  const because = before?.why ?? [];
+  if (step.changes.length > 0) listener.runs(because);
   for (const change of step.changes) {
     const complaint = await make(kubectl, change, signal);
     if (complaint !== undefined) {
-      return { step, state: 'failed', what: '', why: [complaint], failedAt: 'kubectl' };
+      return { step, state: 'failed', what: '', why: [complaint], because, failedAt: 'kubectl' };
     }
   }
   const deadlineMs = performance.now() + step.timeoutMs;
@@ -60,9 +64,9 @@ async function runStep(
   for (;;) {
     const found = await asked(step.check, signal);
     signal.throwIfAborted();
-    if (found.holds) return { step, state: 'done', what: found.what, why: [] };
+    if (found.holds) return { step, state: 'done', what: found.what, why: [], because };
     if (performance.now() >= deadlineMs) {
-      return { step, state: 'failed', what: '', why: found.why, failedAt: 'check' };
+      return { step, state: 'failed', what: '', why: found.why, because, failedAt: 'check' };
     }
     if (told !== found.why.join()) listener.waits(found.why);
     told = found.why.join();

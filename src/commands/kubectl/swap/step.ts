@@ -39,6 +39,8 @@ export interface StepResult {
   readonly what: string;
   /** Of a failed one. */
   readonly why: readonly string[];
+  /** What was not so before its changes, which is why they were made. */
+  readonly because: readonly string[];
   /** `kubectl`: a change was not accepted; `check`: what it led to is not as expected. */
   readonly failedAt?: 'kubectl' | 'check';
 }

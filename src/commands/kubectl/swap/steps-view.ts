@@ -25,7 +25,7 @@ export function beginText(step: Step, place: string, { bold }: Pick<Colours, 'bo
 
 /** How it ended, within the width. */
 export function endText(
-  { step, state, what, why }: StepResult,
+  { step, state, what, why, because }: StepResult,
   { width, colours }: { readonly width: number; readonly colours: Colours },
 ): string {
   const line = (text: string): string[] =>
@@ -34,13 +34,13 @@ export function endText(
     const reasons = why.flatMap((each) => line(`failed: ${each}`));
     return [...reasons.map(colours.red), ...line(`next: ${step.next}`)].join('\n');
   }
-  if (state === 'planned') return line(['not run', ...why].join('; ')).join('\n');
+  if (state === 'planned') return line(['not run', ...because].join('; ')).join('\n');
   const head = state === 'already' && step.changes.length > 0 ? 'already so, not run' : 'ok';
   return line(`${head}: ${what}`).map(colours.green).join('\n');
 }
 
 /** For `-o json`. */
-export function resultData({ step, state, what, why, failedAt }: StepResult): object {
+export function resultData({ step, state, what, why, because, failedAt }: StepResult): object {
   return {
     title: step.title,
     state,
@@ -48,6 +48,7 @@ export function resultData({ step, state, what, why, failedAt }: StepResult): ob
       command: ['kubectl', ...args],
       ...(objects === undefined ? {} : { objects }),
     })),
+    ...(because.length === 0 ? {} : { because }),
     ...(what === '' ? {} : { found: what }),
     ...(why.length === 0 ? {} : { why }),
     ...(state === 'failed' ? { failedAt, next: step.next } : {}),
