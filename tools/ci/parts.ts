@@ -189,10 +189,10 @@ function versionSkew(): Part[] {
     }),
     part('tests-by-night', {
       about:
-        'tests that take minutes: an API server upgrade, other modes outside of a cluster, healthy runs, the page in Chromium, probes under load, the values of the chart, alerts by a real Prometheus',
+        'tests that take minutes: an API server upgrade, other modes outside of a cluster, healthy runs, the page in Chromium, probes under load, the values of the chart, alerts by a real Prometheus, the kubectl plugin on real nodes',
       command: ['npm', 'test', '--', '.nightly.'],
       plans: NIGHTLY,
-      seconds: 1_240,
+      seconds: 1_640,
     }),
   ];
 }

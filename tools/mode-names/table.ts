@@ -18,6 +18,7 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'src/config/fields/traffic.ts': "the blocks of kube-proxy's file are called as its modes",
   'src/config/ipvs.ts': "the blocks of kube-proxy's file are called as its modes",
   'src/config/validate.ts': "the blocks of kube-proxy's file are called as its modes",
+  'src/commands/kubectl/swap/prerequisites.ts': 'the mode that can run beside any kube-proxy',
   'src/commands/outside/check/ports.ts': "kube-proxy's chains are Fairlead's own in one mode",
   'src/doctor/checks/foreign-chains.ts': 'the program of that name',
   'src/linux/filter-table.ts': 'the program of that name',
