@@ -4,13 +4,12 @@
  */
 import { join } from 'node:path';
 import { explained } from './image/explained.ts';
-import { machineOf } from './image/machine.ts';
+import { ingredientsHere } from './image/ingredients.ts';
 import { writePackage } from './image/npm-package.ts';
 
 const root = join(import.meta.dirname, '..');
 
 await explained(async () => {
-  const machine = machineOf(process.arch);
-  const from = [{ machine, packages: join(root, 'node_modules') }];
-  await writePackage(root, { folder: join(root, 'dist/package'), from });
+  const folder = join(root, 'dist/package');
+  await writePackage(root, { folder, from: [ingredientsHere(root)] });
 });

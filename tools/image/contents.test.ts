@@ -6,14 +6,14 @@ import { programSources } from '../bpf/objects.ts';
 import { viewPage } from '../view-page.ts';
 import { BPF_LICENSE, type Contents, PROGRAM_PATH, readContents } from './contents.ts';
 import { readLinkage } from './elf.ts';
-import { machineOf } from './machine.ts';
+import { ingredientsHere } from './ingredients.ts';
 import { pinProblems } from './pins.ts';
 import { readPins } from './pins-file.ts';
 import { bundleProgram, FORWARDER_ENTRY, MAIN_ENTRY } from './program.ts';
 import { tar } from './tar.ts';
 
 const root = join(import.meta.dirname, '../..');
-const machine = machineOf(process.arch);
+const { machine } = ingredientsHere(root);
 
 const LIBRARY = /^(?:usr\/)?lib(?:64)?\/(?:.*\/)?([^/]+\.so\.\d+)$/;
 const EXTENSION = /^usr\/lib\/.*xtables\/([^/]+)\.so$/;
@@ -41,7 +41,7 @@ const LICENSE = /^usr\/local\/share\/licenses\//;
 describe('the image', () => {
   let contents: Contents;
   before(async () => {
-    contents = await readContents(root, { machine });
+    contents = await readContents(root, ingredientsHere(root));
   });
 
   it('has Node, iptables, the libraries they need, and no other program', () => {
@@ -179,7 +179,7 @@ describe('the image', () => {
   });
 
   it('is the same when it is made again', async () => {
-    const again = await readContents(root, { machine });
+    const again = await readContents(root, ingredientsHere(root));
     assert.ok(tar(contents.program).equals(tar(again.program)));
     assert.ok(tar(contents.runtime).equals(tar(again.runtime)));
   });

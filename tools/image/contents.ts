@@ -4,11 +4,11 @@ import { type BuiltObject, buildObjects } from '../bpf/objects.ts';
 import { VIEW_FOLDER, viewPage } from '../view-page.ts';
 import { packageFiles } from './debian.ts';
 import type { Entry, FileEntry } from './entry.ts';
+import type { Ingredients } from './ingredients.ts';
 import { readIptables } from './iptables.ts';
 import { readKoffi } from './koffi.ts';
 import { librariesOf } from './libraries.ts';
 import { licenseFiles } from './license-files.ts';
-import type { Machine } from './machine.ts';
 import type { Origin } from './origin.ts';
 import { assertInstalled, npmOrigins, objectOrigin } from './packages.ts';
 import { bundleProgram, FORWARDER_ENTRY, FORWARDER_PROGRAM, MAIN_ENTRY } from './program.ts';
@@ -36,18 +36,13 @@ const LICENSES = 'usr/local/share/licenses';
 export const BPF_LICENSE = 'MIT OR GPL-2.0-only';
 const COMPILE_DEADLINE_MS = 120_000;
 
-export interface Ingredients {
-  readonly machine: Machine;
-  /** The node_modules with packages for this machine: that of the checkout when not given. */
-  readonly packages?: string | undefined;
-  /** A bundle to take in place of the one that is made of the sources. */
-  readonly program?: string | undefined;
-}
-
-/** From a checkout with its packages installed, and the libraries of the machine it is on. */
+/**
+ * From a checkout with its packages installed. `program` is the path of a bundle to take in place of
+ * the one that is made of the sources.
+ */
 export async function readContents(
   root: string,
-  { machine, program, packages = join(root, 'node_modules') }: Ingredients,
+  { machine, packages, debian, program }: Ingredients & { program?: string | undefined },
 ): Promise<Contents> {
   assertInstalled(packages, machine);
   const node = await readFile(join(packages, machine.nodePackage, 'bin/node'));
@@ -55,7 +50,7 @@ export async function readContents(
   const { bytes, version, packages: bundled } = await bundleProgram(root, MAIN_ENTRY);
   const forwarder = await bundleProgram(root, FORWARDER_ENTRY);
   const given = program === undefined ? bytes : await readFile(program);
-  const iptables = await readIptables(machine);
+  const iptables = await readIptables(machine, debian);
   const programs = [
     { name: 'node', bytes: node },
     ...koffi
@@ -63,14 +58,14 @@ export async function readContents(
       .map(({ path, bytes }) => ({ name: path, bytes })),
     ...iptables.map(({ source, bytes }) => ({ name: source, bytes })),
   ];
-  const libraries = await librariesOf(programs, machine);
+  const libraries = await librariesOf(programs, { machine, debian });
   const ofDebian = [
     ...libraries.map(({ path, bytes }) => ({ path: `/${path}`, bytes })),
     ...iptables.map(({ source, bytes }) => ({ path: source, bytes })),
   ];
-  const debian = await packageFiles(ofDebian, machine);
+  const ofPackages = await packageFiles(ofDebian, { machine, debian });
   const fromDebian = (path: string): Pick<FileEntry, 'from'> => {
-    const from = debian.packageOf.get(path);
+    const from = ofPackages.packageOf.get(path);
     return from === undefined ? {} : { from };
   };
   const objects = await buildObjects(root, AbortSignal.timeout(COMPILE_DEADLINE_MS));
@@ -93,7 +88,7 @@ export async function readContents(
       },
       ...iptables.map(({ source, entry }) => ({ ...entry, ...fromDebian(source) })),
       ...libraries.map((entry) => ({ ...entry, ...fromDebian(`/${entry.path}`) })),
-      ...debian.files,
+      ...ofPackages.files,
       ...SYSTEM_FILES,
     ],
     program: [
@@ -138,7 +133,7 @@ export async function readContents(
     ],
     origins: [
       ...(await npmOrigins(root, { machine, packages, bundled })),
-      ...debian.origins,
+      ...ofPackages.origins,
       ...objects.map(objectOrigin),
     ],
   };

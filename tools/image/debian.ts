@@ -2,11 +2,25 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { FileEntry, PackageKey } from './entry.ts';
 import { ImageError } from './image-error.ts';
-import type { Machine } from './machine.ts';
+import type { Ingredients } from './ingredients.ts';
 import { hashOfFiles, type NamedBytes, type Origin } from './origin.ts';
 
 const DATABASE = '/var/lib/dpkg';
 const DOCUMENTS = '/usr/share/doc';
+const FIELDS = [
+  'Package',
+  'Status',
+  'Priority',
+  'Section',
+  'Installed-Size',
+  'Maintainer',
+  'Architecture',
+  'Multi-Arch',
+  'Source',
+  'Version',
+  'Description',
+  'Homepage',
+];
 const COMMON_LICENSE = /\/usr\/share\/common-licenses\/[A-Za-z]+(?:-[0-9]+(?:\.[0-9]+)*)?/g;
 
 /** Files of Debian's that ship, and where they are from. */
@@ -26,10 +40,11 @@ export interface DebianFiles {
  */
 export async function packageFiles(
   shipped: readonly NamedBytes[],
-  { architecture }: Machine,
+  { machine, debian }: Pick<Ingredients, 'machine' | 'debian'>,
 ): Promise<DebianFiles> {
-  const owners = await readOwners();
-  const stanzas = (await text(join(DATABASE, 'status'))).split(/\n\n+/);
+  const { architecture } = machine;
+  const owners = await readOwners(debian);
+  const stanzas = (await text(join(debian, DATABASE, 'status'))).split(/\n\n+/);
   const filesByPackage = new Map<string, NamedBytes[]>();
   const packageOf = new Map<string, PackageKey>();
   for (const file of shipped) {
@@ -40,11 +55,11 @@ export async function packageFiles(
   const papers = new Map<string, FileEntry>();
   for (const name of [...filesByPackage.keys()].sort()) {
     const copyright = join(DOCUMENTS, name, 'copyright');
-    const licence = await text(copyright);
+    const licence = await text(join(debian, copyright));
     addPaper(name, copyright, licence);
-    addPaper(name, `${DATABASE}/status.d/${name}`, `${stanzaOf(name, stanzas)}\n`);
+    addPaper(name, `${DATABASE}/status.d/${name}`, shippedStanza(stanzaOf(name, stanzas)));
     for (const [path] of licence.matchAll(COMMON_LICENSE)) {
-      if (!papers.has(path)) addPaper(ownerOf(path, owners), path, await text(path));
+      if (!papers.has(path)) addPaper(ownerOf(path, owners), path, await text(join(debian, path)));
     }
   }
   return {
@@ -72,6 +87,17 @@ function stanzaOf(name: string, stanzas: readonly string[]): string {
   return stanzas.find((each) => each.startsWith(`Package: ${name}\n`)) ?? '';
 }
 
+/**
+ * What scanners read, in one order. Relations to other packages are left out: they are not in the image,
+ * and dpkg writes them in another way than the package has them.
+ */
+function shippedStanza(stanza: string): string {
+  const lines = FIELDS.flatMap(
+    (field) => new RegExp(`^${field}: .*$`, 'm').exec(stanza)?.[0] ?? [],
+  );
+  return `${lines.join('\n')}\n`;
+}
+
 /** The name of the package that a file is of. */
 function ownerOf(path: string, owners: ReadonlyMap<string, string>): string {
   // One /usr: packages list some files by the path that they had before.
@@ -85,8 +111,8 @@ function ownerOf(path: string, owners: ReadonlyMap<string, string>): string {
   );
 }
 
-async function readOwners(): Promise<Map<string, string>> {
-  const folder = join(DATABASE, 'info');
+async function readOwners(debian: string): Promise<Map<string, string>> {
+  const folder = join(debian, DATABASE, 'info');
   const lists = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.list'));
   const owners = new Map<string, string>();
   for (const list of lists) {

@@ -7,7 +7,7 @@ import type { Machine } from './machine.ts';
 
 /** A file of iptables, or one that it loads by name. */
 export interface IptablesFile {
-  /** Its path where the image is made. */
+  /** Its path in Debian. */
   readonly source: string;
   readonly bytes: Buffer;
   readonly entry: FileEntry;
@@ -21,23 +21,23 @@ const PROGRAM_FOLDER = 'usr/local/bin';
  * What `mode: iptables` starts, and `cleanup` for what such a mode has left. All extensions, not only
  * those that Fairlead writes: to read a table the program needs those of all rules in it.
  */
-export async function readIptables(machine: Machine): Promise<IptablesFile[]> {
+export async function readIptables(machine: Machine, debian: string): Promise<IptablesFile[]> {
   const extensions = machine.libraryFolders
     .filter((folder) => folder.startsWith('/usr/'))
     .map((folder) => join(folder, 'xtables'))
-    .find((folder) => existsSync(folder));
-  if (extensions === undefined || !PROGRAMS.every((path) => existsSync(path))) {
+    .find((folder) => existsSync(join(debian, folder)));
+  if (extensions === undefined || !PROGRAMS.every((path) => existsSync(join(debian, path)))) {
     throw new ImageError(
       'IMAGE_IPTABLES_MISSING',
       'iptables is not installed with both of its backends',
       'install it: apt-get install iptables',
     );
   }
-  const names = (await readdir(extensions)).sort();
+  const names = (await readdir(join(debian, extensions))).sort();
   const paths = [...PROGRAMS, ...names.map((name) => join(extensions, name))];
   return await Promise.all(
     paths.map(async (source) => {
-      const bytes = await readFile(source);
+      const bytes = await readFile(join(debian, source));
       return { source, bytes, entry: { ...inImage(source), bytes } };
     }),
   );

@@ -4,7 +4,10 @@ import { basename, join } from 'node:path';
 import { readLinkage } from './elf.ts';
 import type { FileEntry } from './entry.ts';
 import { ImageError } from './image-error.ts';
-import type { Machine } from './machine.ts';
+import type { Ingredients } from './ingredients.ts';
+
+/** A kind of machine, and a file system of Debian for it. */
+type Place = Pick<Ingredients, 'machine' | 'debian'>;
 
 interface Binary {
   readonly name: string;
@@ -13,11 +16,11 @@ interface Binary {
 
 /**
  * The loader and every library that the programs need, and those need in turn: each at the path
- * where the loader of this machine looks for it, so that the image needs no cache of paths.
+ * where the loader of the machine looks for it, so that the image needs no cache of paths.
  */
 export async function librariesOf(
   programs: readonly Binary[],
-  machine: Machine,
+  { machine, debian }: Place,
 ): Promise<readonly FileEntry[]> {
   const found = new Map<string, FileEntry>();
   const waiting = [...programs];
@@ -29,21 +32,21 @@ export async function librariesOf(
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const library of readLinkage(next.bytes, next.name).needed) {
       if (found.has(library)) continue;
-      waiting.push(await take(locate(library, { by: next.name, machine })));
+      waiting.push(await take(locate(library, { by: next.name, machine, debian })));
     }
   }
   return [...found.values()];
 
   async function take(path: string): Promise<Binary> {
-    const bytes = await readFile(path);
+    const bytes = await readFile(join(debian, path));
     found.set(basename(path), { kind: 'file', path: path.slice(1), bytes, isExecutable: true });
     return { name: path, bytes };
   }
 }
 
-function locate(library: string, { by, machine }: { by: string; machine: Machine }): string {
+function locate(library: string, { by, machine, debian }: Place & { by: string }): string {
   const paths = machine.libraryFolders.map((folder) => join(folder, library));
-  const path = paths.find((candidate) => existsSync(candidate));
+  const path = paths.find((candidate) => existsSync(join(debian, candidate)));
   if (path !== undefined) return path;
   throw new ImageError(
     'IMAGE_LIBRARY_MISSING',

@@ -1,6 +1,7 @@
 /**
  * `npm run image -- [--out FILE.tar] [--tag NAME] | --tree FOLDER`: the container image, made without
- * a container engine, or its file system for deploy/Dockerfile. `--program FILE` takes a bundle that
+ * a container engine, or its file system for deploy/Dockerfile. `--architecture arm64` makes it for
+ * another machine than this, of packages that npm and apt fetch. `--program FILE` takes a bundle that
  * was made before and is to be tried as an image. `--pin` writes anew what the image may be made of
  * (pins.txt); `--unpinned` tries it with what is here, under a name that no registry has.
  */
@@ -12,10 +13,10 @@ import { buildImage } from './build-image.ts';
 import { PROGRAM_PATH, readContents } from './contents.ts';
 import { explained } from './explained.ts';
 import { ImageError } from './image-error.ts';
-import { type Machine, machineOf } from './machine.ts';
+import { ingredientsHere, withIngredients } from './ingredients.ts';
+import { MACHINES, type Machine, machineOf } from './machine.ts';
 import { makePins } from './make-pins.ts';
 import { fullImageName } from './name.ts';
-import type { Origin } from './origin.ts';
 import { assertPinned, type PinProblem, pinProblems } from './pins.ts';
 import { readPins, writePins } from './pins-file.ts';
 import { writeTree } from './tree.ts';
@@ -32,6 +33,7 @@ interface Wishes {
   readonly program: string | undefined;
   readonly pin: boolean;
   readonly unpinned: boolean;
+  readonly machine: Machine;
 }
 
 await explained(async () => await make(readWishes(process.argv.slice(2))));
@@ -39,13 +41,13 @@ await explained(async () => await make(readWishes(process.argv.slice(2))));
 function readWishes(args: string[]): Wishes {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
-  const options = { out: text, tag: text, tree: text, program: text, pin: flag, unpinned: flag };
-  const { values } = parseArgs({ args, options });
+  const paths = { out: text, tag: text, tree: text, program: text, architecture: text };
+  const { values } = parseArgs({ args, options: { ...paths, pin: flag, unpinned: flag } });
   if (values.tree !== undefined && (values.out ?? values.tag) !== undefined) {
     const next = 'omit --out and --tag: they are for an archive, not for a folder';
     throw new ImageError('IMAGE_USAGE', '--tree cannot be combined with --out or --tag', next);
   }
-  const { out, tag, tree, program, pin, unpinned } = values;
+  const { out, tag, tree, program, pin, unpinned, architecture } = values;
   if (unpinned && (tree !== undefined || !IN_NO_REGISTRY.test(tag ?? UNTOLD))) {
     const next = 'omit --unpinned, or name the image localhost/NAME:TAG';
     throw new ImageError(
@@ -54,18 +56,27 @@ function readWishes(args: string[]): Wishes {
       next,
     );
   }
-  return { out, tag, tree, program, pin, unpinned };
+  return { out, tag, tree, program, pin, unpinned, machine: machineFor(architecture) };
 }
 
-async function make({ out, tag, tree, program: given, pin, unpinned }: Wishes): Promise<void> {
+function machineFor(architecture: string | undefined): Machine {
+  if (architecture === undefined) return machineOf(process.arch);
+  const found = MACHINES.find((each) => each.architecture === architecture);
+  if (found !== undefined) return found;
+  const next = `choose ${MACHINES.map((each) => each.architecture).join(' or ')}`;
+  throw new ImageError('IMAGE_USAGE', `there is no image for ${architecture}`, next);
+}
+
+async function make(wishes: Wishes): Promise<void> {
+  const { out, tag, tree, program: given, pin, unpinned, machine } = wishes;
   const root = join(import.meta.dirname, '../..');
-  const machine = machineOf(process.arch);
-  const { runtime, program, version, origins } = await readContents(root, {
-    machine,
-    program: given,
-  });
-  if (pin) await pinAnew(root, { origins, machine });
+  if (pin) await pinAnew(root);
   const pins = await readPins();
+  const { runtime, program, version, origins } = await withIngredients(
+    root,
+    { machine, pins: unpinned ? [] : pins },
+    async (ingredients) => await readContents(root, { ...ingredients, program: given }),
+  );
   if (unpinned) warnOf(pinProblems(origins, pins));
   else assertPinned(origins, pins);
   if (tree !== undefined) {
@@ -91,13 +102,9 @@ async function make({ out, tag, tree, program: given, pin, unpinned }: Wishes): 
   );
 }
 
-async function pinAnew(
-  root: string,
-  { origins, machine }: { origins: readonly Origin[]; machine: Machine },
-): Promise<void> {
-  const before = await readPins();
-  const path = await writePins(await makePins(root, { origins, machine, before }));
-  console.log(`pinned: ${path}`);
+async function pinAnew(root: string): Promise<void> {
+  const { origins } = await readContents(root, ingredientsHere(root));
+  console.log(`pinned: ${await writePins(await makePins(root, origins))}`);
 }
 
 function warnOf(problems: readonly PinProblem[]): void {

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { buildObjects } from '../bpf/objects.ts';
 import { runCommand } from '../commands/run.ts';
 import { VIEW_FOLDER, viewPage } from '../view-page.ts';
+import type { Ingredients } from './ingredients.ts';
 import { readKoffi } from './koffi.ts';
 import { PLUGIN_NAME } from './krew.ts';
 import { licenseFiles } from './license-files.ts';
-import type { Machine } from './machine.ts';
 import { npmOrigins, objectOrigin } from './packages.ts';
 import { assertPinned } from './pins.ts';
 import { readPins } from './pins-file.ts';
@@ -19,10 +19,7 @@ import {
 } from './program.ts';
 
 /** A kind of machine, and the node_modules with the packages for it. */
-export interface PackagesOf {
-  readonly machine: Machine;
-  readonly packages: string;
-}
+export type PackagesOf = Pick<Ingredients, 'machine' | 'packages'>;
 
 const PROGRAM = 'fairlead.mjs';
 const EXECUTABLES = [PROGRAM, PLUGIN_NAME];
@@ -80,7 +77,8 @@ async function description(
   { from, man }: { from: readonly PackagesOf[]; man: readonly string[] },
 ): Promise<object> {
   const read = async (path: string) => JSON.parse(await readFile(join(root, path), 'utf8'));
-  const { name, version, description, license, type, engines } = await read('package.json');
+  const { name, version, description, license, repository, type, engines } =
+    await read('package.json');
   const koffi = (await read('node_modules/koffi/package.json')).version;
   const koffiPackages = ['koffi', ...from.map(({ machine }) => machine.koffiPackage)];
   const dependencies = Object.fromEntries(koffiPackages.map((each) => [each, koffi]));
@@ -89,6 +87,8 @@ async function description(
     version,
     description,
     license,
+    // Provenance on a registry names it.
+    ...(repository === undefined ? {} : { repository }),
     type,
     bin: { fairlead: PROGRAM, [PLUGIN_NAME]: PLUGIN_NAME },
     // `npm install --global` puts them where man(1) looks.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ImageError } from './image-error.ts';
-import { machineOf } from './machine.ts';
+import { MACHINES, machineOf } from './machine.ts';
 import { hashOfFiles, npmOrigin, type Origin } from './origin.ts';
 import { assertInstalled } from './packages.ts';
 import { assertPinned, formatPins, parsePins, pinProblems } from './pins.ts';
@@ -91,6 +91,15 @@ test('finds one changed byte in an installed binary, and one file more', async (
   } finally {
     await rm(packages, { recursive: true });
   }
+});
+
+test('pins the same packages of Debian for every machine', async () => {
+  const pins = (await readPins()).filter(({ kind }) => kind === 'debian');
+  const [first = [], ...others] = MACHINES.map(({ architecture }) =>
+    pins.filter((pin) => pin.architecture === architecture).map(({ name }) => name),
+  );
+  assert.ok(first.includes('libc6'));
+  for (const names of others) assert.deepEqual(names, first);
 });
 
 test('says which package npm has left out', async () => {

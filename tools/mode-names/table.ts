@@ -41,4 +41,5 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'e2e/': 'which proxy is run when none is named',
   'integration/': 'which proxy is run, and programs of that name',
   'tools/ci/': 'which proxies a part of CI runs',
+  'tools/image/unpack-debian.ts': 'the Debian package of that name',
 };

@@ -10,10 +10,17 @@ const RELEASE_TIMEOUT_MS = 1_200_000;
 const OTHER_PLACE = { TZ: 'Asia/Kathmandu', LC_ALL: 'C' };
 const UMASK = '077';
 
+/** What was made first: by which arguments, with which sums, dated when. */
+interface Made {
+  readonly args: readonly string[];
+  readonly sums: string;
+  readonly createdAtSeconds: number;
+}
+
 /** Makes the release once more in another process with another environment, and compares. */
 export async function makeAgain(
   root: string,
-  { args, sums }: { args: readonly string[]; sums: string },
+  { args, sums, createdAtSeconds }: Made,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-release-'));
   try {
@@ -31,7 +38,8 @@ export async function makeAgain(
         folder,
       ],
       folder: root,
-      env: { ...process.env, ...OTHER_PLACE },
+      // A commit in between is no difference.
+      env: { ...process.env, ...OTHER_PLACE, SOURCE_DATE_EPOCH: String(createdAtSeconds) },
       timeoutMs: RELEASE_TIMEOUT_MS,
       signal: new AbortController().signal,
     });

@@ -8,7 +8,9 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { explained } from '../image/explained.ts';
 import { ImageError } from '../image/image-error.ts';
-import { machineOf } from '../image/machine.ts';
+import { withAllIngredients } from '../image/ingredients.ts';
+import { MACHINES } from '../image/machine.ts';
+import { readPins } from '../image/pins-file.ts';
 import { versionOf } from '../image/program.ts';
 import { makeAgain } from './again.ts';
 import type { Artifact } from './artifact.ts';
@@ -29,21 +31,33 @@ async function release(args: string[]): Promise<void> {
       `warning: ${changed.length} files differ from the commit: not a release to publish`,
     );
   }
-  const artifacts = await makeRelease(root, {
-    version,
-    machines: [{ machine: machineOf(process.arch), packages: join(root, 'node_modules') }],
-    image: values.image ?? 'localhost/fairlead',
-    url: values.url ?? `https://release.invalid/v${version}`,
-    kubectl: values.kubectl ?? 'kubectl',
-    createdAtSeconds: await commitTimeSeconds(root, process.env),
-    step,
-  });
+  const pins = await readPins();
+  const createdAtSeconds = await commitTimeSeconds(root, process.env);
+  const fetched = step('packages for every machine');
+  const artifacts = await withAllIngredients(
+    root,
+    { machines: MACHINES, pins },
+    async (machines) => {
+      fetched();
+      return await makeRelease(root, {
+        version,
+        machines,
+        pins,
+        image: values.image ?? 'localhost/fairlead',
+        url: values.url ?? `https://release.invalid/v${version}`,
+        kubectl: values.kubectl ?? 'kubectl',
+        createdAtSeconds,
+        step: timed,
+      });
+    },
+  );
   const folder = resolve(values.out ?? join(root, 'dist/release'));
   await writeArtifacts(folder, artifacts);
   const sums = String(artifacts.at(-1)?.bytes);
   if (values.twice) {
     const again = args.filter((arg) => arg !== '--twice');
-    await step('all of it again', async () => await makeAgain(root, { args: again, sums }));
+    const made = { args: again, sums, createdAtSeconds };
+    await timed('all of it again', async () => await makeAgain(root, made));
   }
   report(folder, artifacts);
   if (values.twice) console.log('made twice: the same bytes');
@@ -80,10 +94,18 @@ function report(folder: string, artifacts: readonly Artifact[]): void {
   }
 }
 
-async function step<T>(about: string, work: () => Promise<T>): Promise<T> {
+async function timed<T>(about: string, work: () => Promise<T>): Promise<T> {
+  const finish = step(about);
+  const result = await work();
+  finish();
+  return result;
+}
+
+/** Tells that something begins; the function that it gives tells how long it took. */
+function step(about: string): () => void {
   const startedAt = performance.now();
   console.error(`… ${about}`);
-  const result = await work();
-  console.error(`✓ ${about}  ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-  return result;
+  return () => {
+    console.error(`✓ ${about}  ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  };
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { indexArchive } from '../image/archive.ts';
 import { type BuiltImage, buildImage } from '../image/build-image.ts';
 import { PROGRAM_PATH, readContents } from '../image/contents.ts';
+import type { Ingredients } from '../image/ingredients.ts';
 import { PLUGIN_NAME } from '../image/krew.ts';
-import type { PackagesOf } from '../image/npm-package.ts';
+import type { Origin } from '../image/origin.ts';
 import { assertPinned } from '../image/pins.ts';
-import { readPins } from '../image/pins-file.ts';
 import { buildPlugin } from '../image/plugin.ts';
 import type { Artifact } from './artifact.ts';
 import { renderManifests } from './manifests.ts';
@@ -19,7 +19,8 @@ import { sumsOf } from './sums.ts';
 export interface Release {
   readonly version: string;
   /** What the images and the package are for. */
-  readonly machines: readonly PackagesOf[];
+  readonly machines: readonly Ingredients[];
+  readonly pins: readonly Origin[];
   /** Registry and repository of the image, without a tag. */
   readonly image: string;
   /** Where the files of the release will be found. */
@@ -71,10 +72,11 @@ async function imageFiles(root: string, release: Release): Promise<Artifact[]> {
 /** An image, and the document that says what is in it. */
 async function imageFor(
   root: string,
-  { machine, packages, release }: PackagesOf & { release: Release },
+  { release, ...ingredients }: Ingredients & { release: Release },
 ): Promise<{ image: BuiltImage; document: Artifact }> {
-  const contents = await readContents(root, { machine, packages });
-  assertPinned(contents.origins, await readPins());
+  const { machine, packages } = ingredients;
+  const contents = await readContents(root, ingredients);
+  assertPinned(contents.origins, release.pins);
   const { version, runtime, program, origins } = contents;
   const { architecture } = machine;
   const image = await buildImage({
