@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { type RunResult, run, tryRun } from '../../lab/host/run.ts';
 import type { RealCluster } from '../../lab/real/cluster.ts';
-import { kubectlCommand } from '../swap/kubectl.ts';
+import { administratorCommand } from '../swap/kubectl.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BUILD_MS = 120_000;
@@ -23,7 +23,7 @@ export async function openDesk(cluster: RealCluster, prelude = ''): Promise<Desk
   await mkdir(folder, { recursive: true });
   await run([process.execPath, join(ROOT, 'tools/plugin.ts')], { deadlineMs: BUILD_MS });
   const kubectl = join(folder, 'kubectl');
-  const script = `#!/bin/sh\n${prelude}\nexec ${kubectlCommand(cluster).join(' ')} "$@"\n`;
+  const script = `#!/bin/sh\n${prelude}\nexec ${administratorCommand(cluster, cluster.parts.kubectl).join(' ')} "$@"\n`;
   await writeFile(kubectl, script);
   await chmod(kubectl, 0o755);
   const path = [folder, join(ROOT, 'dist'), dirname(process.execPath), process.env['PATH'] ?? ''];

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { silentProgress } from '../../../lab/host/progress.ts';
 import { run } from '../../../lab/host/run.ts';
-import { provideParts } from '../../../lab/parts/build.ts';
+import { provideTool } from '../../../lab/parts/build.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const RELEASE_MS = 340_000;
@@ -22,7 +22,7 @@ describe('the release', () => {
     folder = await mkdtemp(join(tmpdir(), 'fairlead-release-test-'));
     release = join(folder, 'release');
     ({ version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
-    const { kubectl } = await provideParts(silentProgress);
+    const kubectl = await provideTool('kubectl', { progress: silentProgress });
     const args = ['--twice', '--out', release, '--image', IMAGE, '--kubectl', kubectl];
     told = await run([process.execPath, join(root, 'tools/release/main.ts'), ...args], {
       cwd: root,
