@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { swapTable } from '../swap/table.ts';
 import { assertTables } from '../swap/tables.ts';
@@ -8,6 +10,7 @@ import { openSwapScene, type SwapScene } from './swap-scene.ts';
 const LONG_MS = 1_200_000;
 const PATIENT = ['--timeout', '400'];
 const TARGETS = 3;
+const ROOT = join(import.meta.dirname, '../..');
 
 interface Told {
   readonly done: boolean;
@@ -51,7 +54,8 @@ export function testThereAndBack(proxy: string, of: { readonly hasTables: boolea
     });
 
     it('continues with the right image, up to Fairlead alone', async () => {
-      const image = ['--image', 'localhost/fairlead:0.0.0'];
+      const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+      const image = ['--image', `localhost/fairlead:${version}`];
       const { done, steps } = await told(0, 'swap', ...image, ...PATIENT);
       assert.deepEqual([done, steps.length], [true, 6]);
       if (of.hasTables) await assertTables(scene.cluster, { of: 'fairlead', not: 'kube-proxy' });
