@@ -36,7 +36,7 @@ const COMPARE: Group = {
     },
     {
       name: 'upgrade',
-      about: 'an earlier commit to this one and back in every mode, under load',
+      about: 'an earlier commit to this one and back, under load',
       load: () => import('./upgrade/command.ts'),
     },
     {

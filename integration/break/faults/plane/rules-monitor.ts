@@ -42,7 +42,7 @@ export class RulesMonitor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#daemon?.kill();
-    await rm(this.#folder, { recursive: true, force: true });
+    if (this.#folder !== '') await rm(this.#folder, { recursive: true, force: true });
   }
 
   async #probe(from: number): Promise<string> {
