@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { packageChart } from '../chart/archive.ts';
 import { indexArchive } from '../image/archive.ts';
 import { type BuiltImage, buildImage } from '../image/build-image.ts';
 import { PROGRAM_PATH, readContents } from '../image/contents.ts';
@@ -43,6 +44,7 @@ export async function makeRelease(root: string, release: Release): Promise<Artif
       name: `fairlead-${version}.tgz`,
       bytes: await step('npm package', () => npmTarball(root, release.machines)),
     },
+    { name: `fairlead-chart-${version}.tgz`, bytes: (await packageChart(root)).bytes },
     ...(await step('kubectl plugin', () => pluginFiles(root, release.url))),
     text(
       `fairlead-${version}.yaml`,
