@@ -5,7 +5,8 @@ import { ClusterError } from './errors.ts';
 import { DEFAULT_KEEP_ALIVE, KeepAlive, type KeepAliveOptions } from './keep-alive.ts';
 import type { RequestListener, RequestMethod } from './request-seen.ts';
 import type { Secret } from './secret.ts';
-import { type Dial, dialDirectly, openSession } from './session.ts';
+import { openSession } from './session.ts';
+import { type Dial, dialDirectly } from './socket.ts';
 import { dialThrough } from './tunnel.ts';
 import { PREFERRED_MEDIA_TYPES } from './wire/choice.ts';
 

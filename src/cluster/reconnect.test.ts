@@ -3,7 +3,7 @@ import { it, type TestContext } from 'node:test';
 import { systemClock } from '../time/clock.ts';
 import { until } from '../time/testing/until.ts';
 import { ApiSource } from './api-source.ts';
-import { type Dial, dialDirectly } from './session.ts';
+import { type Dial, dialDirectly } from './socket.ts';
 import type { SourceEvent } from './source.ts';
 import { FakeApiServer, initialEnd } from './testing/fake-api-server.ts';
 import { openAccess } from './testing/open-access.ts';

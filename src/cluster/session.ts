@@ -1,114 +1,19 @@
 import { once } from 'node:events';
 import http2 from 'node:http2';
-import net from 'node:net';
+import type net from 'node:net';
 import tls from 'node:tls';
-import type { TlsMaterial } from './access.ts';
-import { ClusterError, systemCode } from './errors.ts';
-import { tlsFailure } from './tls-failure.ts';
-
-/**
- * Opens a socket to a host; it may still be connecting. The lab dials from another network
- * namespace.
- */
-export type Dial = (host: string, port: number) => net.Socket | Promise<net.Socket>;
-
-export interface SessionOptions {
-  readonly server: URL;
-  readonly tls: TlsMaterial;
-  readonly dial: Dial;
-  readonly deadlineMs: number;
-  readonly signal: AbortSignal;
-}
+import { ClusterError } from './errors.ts';
+import { openSocket, type SocketOptions } from './socket.ts';
 
 /** Flow control window: enough for a distant server, small enough for backpressure. */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const SESSION_WINDOW_BYTES = 8 * 1024 * 1024;
-const KEEP_ALIVE_MS = 30_000;
-
-export const dialDirectly: Dial = (host, port) => {
-  const socket = net.connect({ host, port, noDelay: true });
-  return socket.setKeepAlive(true, KEEP_ALIVE_MS);
-};
 
 /** Opens an HTTP/2 session, and waits for the settings of the server. */
-export async function openSession(options: SessionOptions): Promise<http2.ClientHttp2Session> {
-  const late = AbortSignal.timeout(options.deadlineMs);
-  const signal = AbortSignal.any([late, options.signal]);
-  const { host, port, isEncrypted } = placeOf(options.server);
-  const progress = { phase: 'reach' as Phase };
-  let socket: net.Socket | undefined;
-  try {
-    socket = await dialInTime(() => options.dial(host, port), signal);
-    if (socket.connecting) await once(socket, 'connect', { signal });
-    progress.phase = 'agree';
-    if (isEncrypted) socket = await encrypt({ socket, host, material: options.tls, signal });
-    return await startHttp2(socket, options.server, signal);
-  } catch (error) {
-    socket?.destroy();
-    throw explain(error, { place: `${host}:${port}`, phase: progress.phase, options, late });
-  }
-}
-
-type Phase = 'reach' | 'agree';
-
-function placeOf(server: URL): { host: string; port: number; isEncrypted: boolean } {
-  const isEncrypted = server.protocol === 'https:';
-  return {
-    host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: server.port === '' ? (isEncrypted ? 443 : 80) : Number(server.port),
-    isEncrypted,
-  };
-}
-
-/** Closes a socket that connects after the deadline. */
-async function dialInTime(
-  dial: () => net.Socket | Promise<net.Socket>,
-  signal: AbortSignal,
-): Promise<net.Socket> {
-  const { promise: expired, reject } = Promise.withResolvers<never>();
-  const expire = (): void => reject(signal.reason);
-  signal.addEventListener('abort', expire, { once: true });
-  const dialing = Promise.resolve(dial());
-  try {
-    return await Promise.race([dialing, expired]);
-  } catch (error) {
-    dialing.then(
-      (socket) => socket.destroy(),
-      () => undefined,
-    );
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', expire);
-  }
-}
-
-interface Encryption {
-  readonly socket: net.Socket;
-  readonly host: string;
-  readonly material: TlsMaterial;
-  readonly signal: AbortSignal;
-}
-
-async function encrypt({ socket, host, material, signal }: Encryption): Promise<tls.TLSSocket> {
-  const name = material.serverName ?? host;
-  const encrypted = tls.connect({
-    socket,
-    host: name,
-    // An address must not be sent as a name (RFC 6066), but is compared with the certificate.
-    servername: net.isIP(name) === 0 ? name : '',
-    ALPNProtocols: ['h2'],
-    rejectUnauthorized: !material.isUnverified,
-    ...(material.certificateAuthority === undefined ? {} : { ca: material.certificateAuthority }),
-    ...(material.clientCertificate === undefined ? {} : { cert: material.clientCertificate }),
-    ...(material.clientKey === undefined ? {} : { key: material.clientKey.reveal() }),
-  });
-  try {
-    await once(encrypted, 'secureConnect', { signal });
-  } catch (error) {
-    encrypted.destroy();
-    throw error;
-  }
-  return encrypted;
+export async function openSession(options: SocketOptions): Promise<http2.ClientHttp2Session> {
+  return await openSocket(options, 'h2', (socket, signal) =>
+    startHttp2(socket, options.server, signal),
+  );
 }
 
 async function startHttp2(
@@ -138,28 +43,4 @@ async function startHttp2(
   }
   session.setLocalWindowSize(SESSION_WINDOW_BYTES);
   return session;
-}
-
-interface Circumstances {
-  readonly place: string;
-  readonly phase: Phase;
-  readonly options: SessionOptions;
-  readonly late: AbortSignal;
-}
-
-function explain(error: unknown, about: Circumstances): ClusterError {
-  if (error instanceof ClusterError) return error;
-  if (about.late.aborted) {
-    const message = `cannot connect to ${about.place} within ${about.options.deadlineMs} ms`;
-    const next = 'check the server address in the kubeconfig, and firewalls on the path';
-    return new ClusterError('CLUSTER_TIMEOUT', message, { next, cause: error });
-  }
-  const isTransport = /^(E[A-Z]+)$/.test(systemCode(error) ?? '');
-  if (about.phase === 'reach' || isTransport) {
-    return new ClusterError('CLUSTER_UNREACHABLE', `cannot reach ${about.place}`, {
-      next: 'check that the API server runs, and its address in the kubeconfig',
-      cause: error,
-    });
-  }
-  return tlsFailure(about.place, error);
 }

@@ -4,7 +4,7 @@ import type net from 'node:net';
 import tls from 'node:tls';
 import { ClusterError } from './errors.ts';
 import type { Secret } from './secret.ts';
-import type { Dial } from './session.ts';
+import type { Dial } from './socket.ts';
 
 const HTTP_OK = 200;
 const ANSWER_DEADLINE_MS = 10_000;
