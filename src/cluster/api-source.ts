@@ -4,9 +4,10 @@ import { type Clock, systemClock } from '../time/clock.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { type Creation, createObject } from './create.ts';
 import { ClusterError } from './errors.ts';
-import type { Kind } from './kinds.ts';
+import type { Kind, ObjectOfKind } from './kinds.ts';
 import { MergedKind, mergedHealth } from './merged-kind.ts';
 import { Interner } from './narrow/interner.ts';
+import { withPodNames } from './narrow/pod-names.ts';
 import { REFLECTOR_TIMING, Reflector, type ReflectorTiming } from './reflector.ts';
 import { REFLECTOR_BACKOFF } from './reflector-backoff.ts';
 import {
@@ -32,6 +33,8 @@ export interface ApiSourceOptions {
   readonly watchesNamespaces?: boolean;
   /** Whether the Service ranges are not known otherwise. Default: true. */
   readonly watchesServiceCidrs?: boolean;
+  /** Whether slices keep the names of pods. The connection must accept JSON alone. */
+  readonly keepsPodNames?: boolean;
   readonly onProblem?: ProblemListener;
   /** Failures of optional resources. */
   readonly onMissing?: ProblemListener;
@@ -245,11 +248,12 @@ export class ApiSource implements Source {
   }
 
   #reflector(part: ReflectorParts): Reflector<Kind> {
-    const { clock, random, timing, onProblem, onMissing } = this.#options;
+    const { clock, random, timing, keepsPodNames, onProblem, onMissing } = this.#options;
     return new Reflector({
       resource: part.resource,
       getter: part.connection,
       interner: part.interner,
+      ...(keepsPodNames && part.resource.kind === 'slice' ? { refine: refineSlice } : {}),
       clock: clock ?? systemClock,
       random: random ?? Math.random,
       timing: timing ?? REFLECTOR_TIMING,
@@ -263,4 +267,8 @@ export class ApiSource implements Source {
       ...(part.onForbidden === undefined ? {} : { onForbidden: part.onForbidden }),
     });
   }
+}
+
+function refineSlice(object: ObjectOfKind[Kind], raw: unknown): ObjectOfKind[Kind] {
+  return 'addressType' in object ? withPodNames(object, raw) : object;
 }

@@ -12,6 +12,8 @@ import { Told } from './told.ts';
 export interface MirrorOptions<K extends Kind> {
   readonly kind: K;
   readonly interner: Interner;
+  /** Changes an object after it was narrowed, from what the API server sent. */
+  readonly refine?: (object: ObjectOfKind[K], raw: unknown) => ObjectOfKind[K];
   readonly onEvent: (event: SourceEvent) => void;
   readonly onProblem: (problem: ClusterError) => void;
 }
@@ -57,11 +59,17 @@ export class Mirror<K extends Kind> {
   }
 
   put(raw: unknown): void {
-    const { kind, interner } = this.#options;
-    const item = narrow(kind, raw, interner);
+    const item = this.#narrowed(raw);
     if (item === undefined) this.#skipObject(raw);
     else (this.#listing ?? this.#teller).put(this.#stamped(item, raw));
     this.#advance(item?.resourceVersion ?? readResourceVersion(raw));
+  }
+
+  #narrowed(raw: unknown): Narrowed<ObjectOfKind[K]> | undefined {
+    const { kind, interner, refine } = this.#options;
+    const item = narrow(kind, raw, interner);
+    if (item === undefined || refine === undefined) return item;
+    return { ...item, object: refine(item.object, raw) };
   }
 
   delete(raw: unknown): void {

@@ -84,6 +84,8 @@ export interface SliceEndpoint {
   readonly terminating: boolean;
   readonly zoneHints?: readonly string[];
   readonly nodeHints?: readonly string[];
+  /** The pod that has the address, if the source was asked to keep it. */
+  readonly podName?: string;
 }
 
 export interface NodeObject {

@@ -1,7 +1,7 @@
 import { Backoff } from '../time/backoff.ts';
 import type { Clock } from '../time/clock.ts';
 import { ClusterError, describeError } from './errors.ts';
-import type { Kind } from './kinds.ts';
+import type { Kind, ObjectOfKind } from './kinds.ts';
 import { type Getter, listAll } from './list.ts';
 import { Mirror } from './mirror.ts';
 import type { Interner } from './narrow/interner.ts';
@@ -33,6 +33,7 @@ export interface ReflectorOptions<K extends Kind> {
   readonly resource: Resource<K>;
   readonly getter: Getter & JsonGetter;
   readonly interner: Interner;
+  readonly refine?: (object: ObjectOfKind[K], raw: unknown) => ObjectOfKind[K];
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -95,11 +96,12 @@ export class Reflector<K extends Kind> {
   #isUnsettled = false;
 
   constructor(options: ReflectorOptions<K>) {
-    const { resource, interner, onEvent, onProblem, random } = options;
+    const { resource, interner, refine, onEvent, onProblem, random } = options;
     this.#options = options;
     this.#mirror = new Mirror({
       kind: resource.kind,
       interner,
+      ...(refine === undefined ? {} : { refine }),
       onEvent,
       onProblem: (problem) => onProblem(problem, resource.kind),
     });

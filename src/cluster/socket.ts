@@ -57,7 +57,7 @@ export async function openSocket<Started>(
 
 type Phase = 'reach' | 'agree';
 
-function placeOf(server: URL): { host: string; port: number; isEncrypted: boolean } {
+export function placeOf(server: URL): { host: string; port: number; isEncrypted: boolean } {
   const isEncrypted = server.protocol === 'https:';
   return {
     host: server.hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import type net from 'node:net';
+import net from 'node:net';
 import tls from 'node:tls';
 import { ClusterError } from './errors.ts';
 import type { Secret } from './secret.ts';
@@ -15,7 +15,11 @@ export function dialThrough(proxyUrl: Secret, dial: Dial): Dial {
     const proxy = new URL(proxyUrl.reveal());
     const isEncrypted = proxy.protocol === 'https:';
     const proxyPort = proxy.port === '' ? (isEncrypted ? 443 : 80) : Number(proxy.port);
-    const plain = await dial(proxy.hostname, proxyPort);
+    // A socket file reaches a proxy that has another network than this process.
+    const isFile = proxy.protocol === 'unix:';
+    const plain = isFile
+      ? net.connect({ path: decodeURIComponent(proxy.pathname) })
+      : await dial(proxy.hostname, proxyPort);
     const socket = isEncrypted
       ? tls.connect({ socket: plain, host: proxy.hostname, servername: proxy.hostname })
       : plain;

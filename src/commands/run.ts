@@ -24,6 +24,7 @@ import { cleanUp } from './cleanup.ts';
 import { exitCodeOf } from './command-error.ts';
 import { TAKE_OVER } from './invocation.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
+import { PodNetwork } from './pod-network/pod-network.ts';
 import { giveBackMemory } from './run/give-back-memory.ts';
 import { removeKubeProxyIpvs } from './run/kube-proxy-ipvs.ts';
 import { removeKubeProxyTables } from './run/kube-proxy-tables.ts';
@@ -43,7 +44,7 @@ import { makeRunFolder } from './run/run-folder.ts';
 import { removeUnwantedRoutes } from './run/service-routes.ts';
 import { sourceLog } from './run/source-log.ts';
 import { VERSION } from './run/version.ts';
-import { configuredSource, openSource, type SourceOptions } from './source.ts';
+import { configuredAccess, configuredSource, openSource, type SourceOptions } from './source.ts';
 import { printPage } from './terminal/print.ts';
 
 interface RunOptions {
@@ -133,7 +134,8 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     return;
   }
   const restClient = new RestClientMetrics();
-  const source = await openSource(
+  const podNetwork = await openPodNetwork(settings, log);
+  const objects = await openSource(
     {
       onRequest: (seen) => restClient.onRequest(seen),
       ...sourceOptions(settings, options),
@@ -142,12 +144,8 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     watchedNode(settings, nodeName),
     ({ code, message, next }) => log.warn({ code }, `${message}; ${next}`),
   );
-  const events = new Events({
-    about: { nodeName, hostName: hostname() },
-    post: postTo(settings.nodeObject === 'none' ? undefined : source),
-    onProblem: (error) => log.debug(`event: ${String(error)}`),
-    clock: systemClock,
-  });
+  const source = podNetwork?.tapped(objects) ?? objects;
+  const events = openEvents(nodeName, settings.nodeObject === 'none' ? undefined : objects, log);
   const { runFolder } = options;
   const { ebpf, userspace, ipvs } = settings;
   const around = { ebpf, userspace, ipvs, runFolder, setSysctl };
@@ -185,7 +183,8 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     events,
     log,
     droppedLogLineCount: () => lines.droppedCount,
-    ...(source instanceof ApiSource ? { restClient } : {}),
+    ...(objects instanceof ApiSource ? { restClient } : {}),
+    ...(podNetwork ? { podNetwork } : {}),
     runFolder,
   });
   log.info({ node: nodeName, mode: settings.mode, pid: process.pid }, 'starting');
@@ -216,6 +215,13 @@ function untilSignalled(log: Log['log']): AbortController {
   return lifetime;
 }
 
+/** Undefined: pods are reached by packets. */
+async function openPodNetwork(settings: Settings, log: Logger): Promise<PodNetwork | undefined> {
+  if (settings.podNetwork === 'routed') return undefined;
+  const { dnsStub, clusterDomain } = settings;
+  return new PodNetwork({ access: await configuredAccess(settings), log, dnsStub, clusterDomain });
+}
+
 function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
   const { filename } = options;
   return { ...configuredSource(settings), filename, watch: true, isAgent: true };
@@ -223,6 +229,15 @@ function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {
 
 function watchedNode(settings: Settings, nodeName: string): string | undefined {
   return settings.nodeObject === 'none' ? undefined : nodeName;
+}
+
+function openEvents(nodeName: string, source: Source | undefined, log: Logger): Events {
+  return new Events({
+    about: { nodeName, hostName: hostname() },
+    post: postTo(source),
+    onProblem: (error) => log.debug(`event: ${String(error)}`),
+    clock: systemClock,
+  });
 }
 
 /** A machine without a Node object posts none: they would be about a Node that does not exist. */

@@ -33,6 +33,8 @@ export interface SourceOptions {
   readonly watchesNamespaces?: boolean;
   /** Whether the Service ranges are not configured. Default: true. */
   readonly watchesServiceCidrs?: boolean;
+  /** Whether slices keep the names of pods. */
+  readonly keepsPodNames?: boolean;
   readonly watch?: true;
   /** Whether ~/.kube/config is searched: for commands, not for the agent. */
   readonly isAgent?: true;
@@ -52,7 +54,9 @@ export function configuredSource(settings: Settings): SourceOptions {
   return {
     kubeconfig: kubeconfigPath,
     serverUrl,
-    accept,
+    // The encoding that has the names of pods.
+    accept: settings.podNetwork === 'api-server' ? 'application/json' : accept,
+    keepsPodNames: settings.podNetwork === 'api-server',
     scope: settings.scope,
     watchesNamespaces: needsOf(settings.mode).namespaces,
     watchesServiceCidrs: settings.serviceRanges.length === 0,
@@ -88,6 +92,7 @@ export async function openSource(
       ...scoped,
       watchesNamespaces,
       watchesServiceCidrs,
+      keepsPodNames: options.keepsPodNames ?? false,
       onProblem: listener,
       ...(onMissing === undefined ? {} : { onMissing }),
       ...(onServer === undefined ? {} : { onServer }),

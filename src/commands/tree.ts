@@ -10,6 +10,7 @@ import { outsideCommand } from './outside.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
 import { servicesCommand } from './services.ts';
+import { shellCommand } from './shell.ts';
 import { sizeCommand } from './size.ts';
 import { statusCommand } from './status.ts';
 import { topCommand } from './top.ts';
@@ -30,7 +31,7 @@ export function commandTree(): readonly Command[] {
       doctorCommand(),
       renderCommand(),
     ]),
-    ...grouped('Outside the cluster:', [outsideCommand()]),
+    ...grouped('Outside the cluster:', [outsideCommand(), shellCommand()]),
     ...grouped('Configure and maintain:', [
       configCommand(),
       sizeCommand(),

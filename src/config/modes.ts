@@ -9,6 +9,8 @@ interface ModeTraits {
   readonly gate?: 'KubeProxyIPVS';
   /** Whether `fairlead.interfaces` chooses the interfaces that it serves. */
   readonly choosesInterfaces?: true;
+  /** Whether its rules can hand connections to a network through the API server (`fairlead.podNetwork`). */
+  readonly hasApiServerNetwork?: true;
   /** Whether a process of its own copies TCP streams: it reads the block `fairlead.userspace`. */
   readonly hasForwarder?: true;
   /** The block whose `masqueradeAll` and `masqueradeBit` it reads. */
@@ -34,7 +36,7 @@ const OWN = { ...KUBE_PROXY_NFTABLES, isOfKubeProxy: false } as const;
 
 /** Every mode that a configuration may name; `src/modes/registry.ts` has a value for each. */
 const TRAITS = {
-  nftables: { ...KUBE_PROXY_NFTABLES },
+  nftables: { ...KUBE_PROXY_NFTABLES, hasApiServerNetwork: true },
   iptables: {
     isOfKubeProxy: true,
     masqueradeBlock: 'iptables',

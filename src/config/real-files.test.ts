@@ -54,6 +54,7 @@ test('reads the ConfigMap of kubeadm as kube-proxy does, except for the default 
     servedAddresses: { externalIPs: true, loadBalancerIPs: true },
     serviceRanges: [],
     serviceRoutes: 'none',
+    podNetwork: 'routed',
     clusterDns: [],
     clusterDomain: 'cluster.local',
     masquerade: { all: false, markBit: 14 },

@@ -3,6 +3,7 @@ import { parseIp } from '../addresses/ip.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../labels/names.ts';
 import { parseSelector } from '../labels/selector.ts';
 import type { ResolvedFields } from './layers.ts';
+import { parseListenAddress } from './network-text.ts';
 import type { Problem } from './problem.ts';
 import type { ScopeSettings, Settings } from './settings.ts';
 
@@ -29,13 +30,19 @@ export function scopeWarnings(fields: ResolvedFields): readonly Problem[] {
 /** Facts of the cluster that the configuration gives. */
 export function clusterSettings(
   fields: ResolvedFields,
-): Pick<Settings, 'serviceRanges' | 'serviceRoutes' | 'clusterDns' | 'clusterDomain'> {
+): Pick<
+  Settings,
+  'serviceRanges' | 'serviceRoutes' | 'podNetwork' | 'dnsStub' | 'clusterDns' | 'clusterDomain'
+> {
+  const dnsStub = parseListenAddress(fields['fairlead.dnsStub'].value);
   return {
     serviceRanges: fields['fairlead.serviceRanges'].value.flatMap((text) => {
       const range = parseCidr(text);
       return range === undefined ? [] : [formatCidr(range)];
     }),
     serviceRoutes: fields['fairlead.serviceRoutes'].value === 'missing' ? 'missing' : 'none',
+    podNetwork: fields['fairlead.podNetwork'].value === 'api-server' ? 'api-server' : 'routed',
+    ...(dnsStub === undefined ? {} : { dnsStub }),
     clusterDns: [...fields['fairlead.clusterDNS'].value],
     clusterDomain: fields['fairlead.clusterDomain'].value,
   };

@@ -32,6 +32,9 @@ export interface Settings {
   readonly serviceRanges: readonly string[];
   /** Whether routes are added for Service ranges that no other route covers. */
   readonly serviceRoutes: 'missing' | 'none';
+  readonly podNetwork: 'routed' | 'api-server';
+  /** Where names of Services are answered; undefined: nowhere. */
+  readonly dnsStub?: ListenAddress;
   /** Addresses of the DNS Service. Empty: not configured. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;

@@ -6,7 +6,7 @@ import { gateValue } from './feature-gates.ts';
 import type { FieldRow } from './fields/row.ts';
 import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/table.ts';
 import type { ResolvedFields } from './layers.ts';
-import { KUBE_PROXY_MODES, MODE_NAMES, type ModeName, traitsOf } from './modes.ts';
+import { KUBE_PROXY_MODES, MODE_NAMES, type ModeName, modesWith, traitsOf } from './modes.ts';
 import { parseListenAddress } from './network-text.ts';
 import { nodePortAddressFaults } from './node-port-addresses.ts';
 import type { Problem } from './problem.ts';
@@ -112,6 +112,8 @@ const SPECIAL: { readonly [P in FieldPath]?: (fields: ResolvedFields) => readonl
   ],
   'fairlead.serviceRanges': (fields) =>
     fields['fairlead.serviceRanges'].value.map(notAServiceRange),
+  'fairlead.dnsStub': (fields) => [notEmptyNorListenable(fields['fairlead.dnsStub'].value)],
+  'fairlead.podNetwork': (fields) => [podNetworkFault(fields)],
   'fairlead.clusterDNS': (fields) => fields['fairlead.clusterDNS'].value.map(notAnAddress),
   'fairlead.clusterDomain': (fields) => [notADomain(fields['fairlead.clusterDomain'].value)],
   'fairlead.pinFolder': (fields) => [notForPins(fields['fairlead.pinFolder'].value)],
@@ -155,6 +157,22 @@ function notForPins(folder: string): Fault {
 function notListenable(text: string): Fault {
   if (parseListenAddress(text) !== undefined) return undefined;
   return `must be an IP address with a port from 1 to 65535, and is ${JSON.stringify(text)}`;
+}
+
+function notEmptyNorListenable(text: string): Fault {
+  return text === '' ? undefined : notListenable(text);
+}
+
+/** On a node pods must be reached by packets: other protocols, and answers to pods, need them. */
+function podNetworkFault(fields: ResolvedFields): Fault {
+  const { value } = fields['fairlead.podNetwork'];
+  if (value !== 'api-server') return notAChoice(value, FIELDS['fairlead.podNetwork']);
+  if (fields['fairlead.nodeObject'].value !== 'none') {
+    return 'may be "api-server" only with fairlead.nodeObject "none"';
+  }
+  if (traitsOf(modeOf(fields)).hasApiServerNetwork) return undefined;
+  const possible = modesWith(({ hasApiServerNetwork }) => hasApiServerNetwork === true);
+  return `may be "api-server" only in mode ${possible.join(', ')}`;
 }
 
 function notACidr(text: string): Fault {

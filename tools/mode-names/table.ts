@@ -21,6 +21,7 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'src/commands/kubectl/swap/prerequisites.ts': 'the mode that can run beside any kube-proxy',
   'src/commands/outside/check/ports.ts': "kube-proxy's chains are Fairlead's own in one mode",
   'src/doctor/checks/foreign-chains.ts': 'the program of that name',
+  'src/commands/shell/files.ts': 'the configuration that a shell writes for its agent',
   'src/linux/filter-table.ts': 'the program of that name',
   'src/doctor/checks/kube-proxy-leftovers.ts': "kube-proxy's own modes",
   'src/dataplanes/iptables/': 'its own name',

@@ -2,7 +2,7 @@ import { abortable } from '../../../lab/host/interruption.ts';
 import { ApiSource } from '../../../src/cluster/api-source.ts';
 import type { ClusterError } from '../../../src/cluster/errors.ts';
 import { loadKubeconfig } from '../../../src/cluster/kubeconfig/load.ts';
-import type { Dial } from '../../../src/cluster/session.ts';
+import type { Dial } from '../../../src/cluster/socket.ts';
 import { Observation } from '../../../src/commands/services/observe.ts';
 import { unknownNode } from '../../../src/forwarding/testing/unknown-node.ts';
 

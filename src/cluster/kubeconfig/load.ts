@@ -78,7 +78,7 @@ function proxyOf(cluster: Entry): Secret | undefined {
   const text = textAt(cluster.value, 'proxy-url');
   if (text === '') return undefined;
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
-  if (protocol === 'http:' || protocol === 'https:') return new Secret(text);
+  if (['http:', 'https:', 'unix:'].includes(protocol)) return new Secret(text);
   throw new ClusterError('KUBECONFIG_UNSUPPORTED', 'proxy-url is not an http:// or https:// URL', {
     next: 'use an HTTP proxy; SOCKS is not supported',
   });

@@ -58,7 +58,6 @@ function requestHead({ server, pod, token, userAgent }: Upgrade, key: string): s
     `Sec-WebSocket-Key: ${key}`,
     'Sec-WebSocket-Version: 13',
     `Sec-WebSocket-Protocol: ${SUBPROTOCOL}`,
-    'Accept: application/json',
     `User-Agent: ${userAgent}`,
     ...(token === undefined ? [] : [`Authorization: Bearer ${token.reveal()}`]),
     '',

@@ -23,6 +23,7 @@ import { kernelSysctls } from '../../linux/sysctl.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';
+import type { PodNetwork } from '../pod-network/pod-network.ts';
 import { conntrackFill } from './conntrack-fill.ts';
 import { flowsOf, followFlows } from './flows.ts';
 import { hostSockets } from './host-sockets.ts';
@@ -46,6 +47,8 @@ export interface ProxyParts {
   readonly droppedLogLineCount: () => number;
   /** Undefined: objects come from manifests. */
   readonly restClient?: RestClientMetrics;
+  /** Undefined: pods are reached by packets. */
+  readonly podNetwork?: Pick<PodNetwork, 'run'>;
   /** Everything is in the kernel for the first time. */
   readonly onFirstSync?: () => void;
   /** For the status socket, and for state that must outlive the process. */
@@ -136,6 +139,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
           (stop) => agent.run(stop),
           (stop) => flows.run(stop),
           ...(routes ? [(stop: AbortSignal) => routes.run(stop)] : []),
+          ...(parts.podNetwork ? [(stop: AbortSignal) => podNetwork(parts, stop)] : []),
           (stop) => parts.events.run(stop),
           ...serverTasks({
             ...parts,
@@ -222,6 +226,10 @@ function serviceHealthServers(
     },
     onProblem: (error) => log.warn(error.message),
   });
+}
+
+async function podNetwork({ podNetwork: network }: ProxyParts, signal: AbortSignal): Promise<void> {
+  await network?.run(signal);
 }
 
 /** Misspelt names and namespaces that do not exist look the same to the API server. */

@@ -47,6 +47,22 @@ export const SCOPE_FIELDS = {
     zeroIsUnset: true,
     change: 'restart',
   },
+  'fairlead.podNetwork': {
+    kind: 'text',
+    about:
+      'how this machine reaches pods. "routed": by its routes; "api-server": TCP alone, through pods/portforward of the API server, without a route to any pod',
+    kubeProxyDefault: 'routed',
+    choices: ['routed', 'api-server'],
+    zeroIsUnset: true,
+    change: 'restart',
+  },
+  'fairlead.dnsStub': {
+    kind: 'text',
+    about:
+      'address and port where names of Services are answered, over UDP, from the Services that are read; empty: nowhere. Other names are refused, so that a resolver asks its next server',
+    kubeProxyDefault: '',
+    change: 'restart',
+  },
   'fairlead.clusterDNS': {
     kind: 'texts',
     about:

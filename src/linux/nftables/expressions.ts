@@ -110,6 +110,20 @@ export function loadAddressType(of: 'saddr' | 'daddr', to: number): Expression {
   });
 }
 
+/** Gives the packet to a transparent socket of this machine that listens at this port. */
+export function giveToListener(port: number, by: number): readonly Expression[] {
+  return [
+    expression('immediate', (w) => {
+      w.u32be(1, register(by));
+      data(w, 2, String.fromCharCode(port >>> 8, port & 0xff));
+    }),
+    expression('tproxy', (w) => {
+      w.u32be(1, 0);
+      w.u32be(3, register(by));
+    }),
+  ];
+}
+
 /** A property of the socket that sent the packet or will receive it; without one the rule ends. */
 export function loadSocket(of: keyof typeof SOCKET, to: number): Expression {
   return expression('socket', (w) => {

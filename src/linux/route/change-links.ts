@@ -80,6 +80,13 @@ export async function createLink(spec: LinkSpec): Promise<LinkKind> {
   }
 }
 
+/** Rejects with a NetlinkError, with ENODEV if there is no such link. */
+export async function setLinkUp(name: string): Promise<void> {
+  const link = await findLink(name);
+  if (link === undefined) throw new NetlinkError(`set link ${name} up`, { errno: ENODEV });
+  await change(upRequest(link), EEXIST);
+}
+
 /** Rejects with a NetlinkError; false: there is no such link. */
 export async function deleteLink(name: string): Promise<boolean> {
   return change(linkRequest({ type: RTM_DELLINK, flags: 0, what: 'delete' }, { name }), ENODEV);

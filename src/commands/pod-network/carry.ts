@@ -1,0 +1,52 @@
+import type net from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ClusterError } from '../../cluster/errors.ts';
+import type { PodName } from '../../cluster/portforward/handshake.ts';
+import type { ProblemListener } from '../../cluster/source.ts';
+
+/** What connects to pods: `PodTunnels`. */
+export interface PodDial {
+  connect(pod: PodName, port: number): Promise<Duplex>;
+}
+
+export interface CarryOptions {
+  readonly podAt: (address: string) => PodName | undefined;
+  readonly tunnels: PodDial;
+  readonly onProblem: ProblemListener;
+}
+
+/**
+ * Carries an accepted connection, whose own address is that of the pod. Nothing is read from the
+ * client before the pod can be reached; a failure is a reset, as of a host that refuses.
+ */
+export async function carry(client: net.Socket, options: CarryOptions): Promise<void> {
+  client.on('error', () => client.destroy());
+  const pod = options.podAt(client.localAddress?.replace(/^::ffff:/, '') ?? '');
+  if (pod === undefined) {
+    client.resetAndDestroy();
+    return;
+  }
+  let stream: Duplex;
+  try {
+    stream = await options.tunnels.connect(pod, client.localPort ?? 0);
+  } catch (error) {
+    tell(error, options);
+    client.resetAndDestroy();
+    return;
+  }
+  stream.on('error', (error) => {
+    tell(error, options);
+    if (!client.destroyed) client.resetAndDestroy();
+  });
+  client.on('close', () => stream.destroy());
+  if (client.destroyed) {
+    stream.destroy();
+    return;
+  }
+  client.pipe(stream).pipe(client);
+}
+
+function tell(error: unknown, { onProblem }: CarryOptions): void {
+  if (!(error instanceof ClusterError)) throw error;
+  onProblem(error);
+}

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+
+export interface InheritedCall {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Instead of our own environment. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export interface InheritedProcess {
+  readonly pid: number;
+  /** The exit code; 128 and the number for a signal, as shells count. */
+  readonly ended: Promise<number>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+const BY_SIGNAL = 128;
+const KILLED = 9;
+
+/** Starts a program at our own terminal: input, output and signals of the keyboard are its. */
+export async function startInherited(call: InheritedCall): Promise<InheritedProcess> {
+  const env = call.env === undefined ? {} : { env: call.env };
+  const child = spawn(call.command, call.args, { stdio: 'inherit', ...env });
+  const started = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<number>();
+  child.once('spawn', () => started.resolve());
+  child.on('error', (error) => started.reject(error));
+  child.once('exit', (code, signal) =>
+    ended.resolve(code ?? BY_SIGNAL + (signal === 'SIGTERM' ? 15 : KILLED)),
+  );
+  await started.promise;
+  return { pid: child.pid ?? 0, ended: ended.promise, kill: (signal) => void child.kill(signal) };
+}
