@@ -7,7 +7,8 @@ import type { PodTunnel } from './pod-tunnel.ts';
 /** Each is a connection to the API server, and one from there to the kubelet. */
 const MOST_TUNNELS = 256;
 const IDLE_MS = 30_000;
-const ROOM_DEADLINE_MS = 10_000;
+const MOST_OPENING = 8;
+const TURN_DEADLINE_MS = 30_000;
 
 export interface PodTunnelsOptions extends TunnelOptions {
   readonly mostTunnels?: number;
@@ -28,13 +29,20 @@ interface Place {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
+interface Waiter {
+  readonly key: string;
+  readonly wake: (place: Place | undefined) => void;
+  readonly reject: (error: ClusterError) => void;
+}
+
 /** Connections to pods through the API server; tunnels whose connection has ended are used again. */
 export class PodTunnels {
   readonly #options: PodTunnelsOptions;
   readonly #places = new Set<Place>();
   /** By pod; the last one used comes first. */
   readonly #idle = new Map<string, Place[]>();
-  readonly #waiting: PromiseWithResolvers<void>[] = [];
+  readonly #waiting: Waiter[] = [];
+  #openingCount = 0;
   readonly #closing = new AbortController();
   #openedTotal = 0;
   #connectionsTotal = 0;
@@ -43,18 +51,21 @@ export class PodTunnels {
     this.#options = options;
   }
 
-  /** Throws ClusterError. Nothing has been sent then, so that another pod can be tried. */
+  /** Throws ClusterError. Nothing has been sent then. */
   async connect(pod: PodName, port: number): Promise<Duplex> {
     const key = `${pod.namespace}/${pod.name}`;
-    const used = this.#takeIdle(key);
-    if (used?.tunnel !== undefined) {
-      const stream = await this.#tryUsed(used.tunnel, port);
-      if (stream !== undefined) return stream;
+    for (;;) {
+      const { tunnel, isUsed } = await this.#acquire(key, pod);
+      try {
+        const stream = await tunnel.connect(port);
+        this.#connectionsTotal += 1;
+        return stream;
+      } catch (error) {
+        // It was lost while idle, and nothing has been sent on it.
+        const isLost = error instanceof ClusterError && error.code === 'CLUSTER_CONNECTION_LOST';
+        if (!isUsed || !isLost) throw error;
+      }
     }
-    const tunnel = await this.#open(key, pod);
-    const stream = await tunnel.connect(port);
-    this.#connectionsTotal += 1;
-    return stream;
   }
 
   counts(): TunnelCounts {
@@ -79,25 +90,25 @@ export class PodTunnels {
     return this.#options.mostTunnels ?? MOST_TUNNELS;
   }
 
-  /** Undefined: it was lost while idle; nothing has been sent on it. */
-  async #tryUsed(tunnel: PodTunnel, port: number): Promise<Duplex | undefined> {
-    try {
-      const stream = await tunnel.connect(port);
-      this.#connectionsTotal += 1;
-      return stream;
-    } catch (error) {
-      if (error instanceof ClusterError && error.code === 'CLUSTER_CONNECTION_LOST') {
-        return undefined;
+  /**
+   * A tunnel to the pod that is idle, or a new one. Opening costs more than most connections, so few
+   * are opened at a time, and a tunnel that becomes idle goes to the connection that waits for longest.
+   */
+  async #acquire(key: string, pod: PodName): Promise<{ tunnel: PodTunnel; isUsed: boolean }> {
+    for (let given = this.#takeIdle(key); ; ) {
+      if (given?.tunnel !== undefined) return { tunnel: given.tunnel, isUsed: true };
+      if (this.#openingCount < MOST_OPENING && this.#hasRoom()) {
+        return { tunnel: await this.#open(key, pod), isUsed: false };
       }
-      throw error;
+      given = await this.#turn(key);
     }
   }
 
   async #open(key: string, pod: PodName): Promise<PodTunnel> {
-    await this.#makeRoom();
     const place: Place = { key, tunnel: undefined, idleTimer: undefined };
     this.#places.add(place);
     this.#openedTotal += 1;
+    this.#openingCount += 1;
     const listener = { onIdle: () => this.#onIdle(place), onClosed: () => this.#drop(place) };
     try {
       place.tunnel = await openTunnel(this.#options, {
@@ -109,31 +120,46 @@ export class PodTunnels {
     } catch (error) {
       this.#drop(place);
       throw error;
+    } finally {
+      this.#openingCount -= 1;
+      this.#wakeNext();
     }
   }
 
-  /** Closes the tunnel that has been idle for longest, or waits until one ends. */
-  async #makeRoom(): Promise<void> {
-    while (this.#places.size >= this.#most) {
-      const oldest = this.#idle.values().next().value?.at(-1);
-      if (oldest !== undefined) {
-        this.#drop(oldest);
-        continue;
-      }
-      const waiter = Promise.withResolvers<void>();
-      this.#waiting.push(waiter);
-      const late = setTimeout(() => waiter.reject(full(this.#most)), ROOM_DEADLINE_MS);
-      await waiter.promise.finally(() => {
-        clearTimeout(late);
-        const at = this.#waiting.indexOf(waiter);
-        if (at >= 0) this.#waiting.splice(at, 1);
-      });
-    }
+  /** Closes a tunnel that is idle if that makes room. */
+  #hasRoom(): boolean {
+    if (this.#places.size < this.#most) return true;
+    const idle = this.#idle.values().next().value?.at(-1);
+    if (idle !== undefined) this.#drop(idle);
+    return idle !== undefined;
+  }
+
+  /** Waits until a tunnel to the pod is idle, which it gets, or one may be opened. */
+  async #turn(key: string): Promise<Place | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<Place | undefined>();
+    const waiter: Waiter = { key, wake: resolve, reject };
+    this.#waiting.push(waiter);
+    const late = setTimeout(() => reject(full(this.#most)), TURN_DEADLINE_MS);
+    return await promise.finally(() => {
+      clearTimeout(late);
+      this.#stopWaiting(waiter);
+    });
+  }
+
+  #wakeNext(): void {
+    this.#waiting.shift()?.wake(undefined);
+  }
+
+  #stopWaiting(waiter: Waiter): void {
+    const at = this.#waiting.indexOf(waiter);
+    if (at >= 0) this.#waiting.splice(at, 1);
   }
 
   #onIdle(place: Place): void {
-    if (this.#waiting.length > 0) {
-      this.#drop(place);
+    const waiter = this.#waiting.find(({ key }) => key === place.key);
+    if (waiter !== undefined) {
+      this.#stopWaiting(waiter);
+      waiter.wake(place);
       return;
     }
     const idle = this.#idle.get(place.key) ?? [];
@@ -141,6 +167,8 @@ export class PodTunnels {
     this.#idle.set(place.key, idle);
     place.idleTimer = setTimeout(() => this.#drop(place), this.#options.idleMs ?? IDLE_MS);
     place.idleTimer.unref();
+    // One for another pod can have its room.
+    this.#wakeNext();
   }
 
   #takeIdle(key: string): Place | undefined {
@@ -161,7 +189,7 @@ export class PodTunnels {
     if (!this.#places.delete(place)) return;
     this.#notIdle(place);
     place.tunnel?.close();
-    this.#waiting[0]?.resolve();
+    this.#wakeNext();
   }
 }
 

@@ -23,6 +23,8 @@ test('only fields of the fairlead block are unknown to kube-proxy', () => {
       'fairlead.scope.serviceSelector',
       'fairlead.serviceRanges',
       'fairlead.serviceRoutes',
+      'fairlead.podNetwork',
+      'fairlead.dnsStub',
       'fairlead.clusterDNS',
       'fairlead.clusterDomain',
       'fairlead.nodeObject',
