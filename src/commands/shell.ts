@@ -34,7 +34,11 @@ interface ShellOptions {
 const TOKEN_PERIOD_MS = 20_000;
 const INSIDE_DEADLINE_MS = 60_000;
 const POLL_MS = 20;
-const NAMESPACES = ['--user', '--map-current-user', '--keep-caps', '--net', '--mount'];
+/** With processes of its own, which all end with the first one. */
+const NAMESPACES = [
+  ...['--user', '--map-current-user', '--keep-caps', '--net'],
+  ...['--pid', '--fork', '--kill-child=SIGTERM', '--mount-proc'],
+];
 
 /** `fairlead shell`: a command that reaches the cluster's Services, without root. */
 export function shellCommand(): Command {
@@ -151,9 +155,10 @@ async function runShell(
 ): Promise<number> {
   const inside = [...ownProgram(), 'shell', '--inside', folder, '--', ...of.command];
   // The signal when this process dies survives the change of namespaces: its owner is the same.
-  const args = ['--pdeathsig', 'SIGTERM', 'unshare', ...NAMESPACES, '--', ...inside];
+  const args = ['--pdeathsig', 'SIGKILL', 'unshare', ...NAMESPACES, '--', ...inside];
   const running = await startInherited({ command: 'setpriv', args });
-  const forward = (): void => running.kill('SIGTERM');
+  // unshare blocks SIGTERM; its child gets one when it dies.
+  const forward = (): void => running.kill('SIGKILL');
   // The keyboard's signals reach the command by themselves.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', forward);

@@ -27,7 +27,7 @@ export async function removeLookupAndRoutes(): Promise<void> {
   for (const address of await routedAddresses()) await removePodRoute(address);
 }
 
-export async function routedAddresses(): Promise<readonly string[]> {
+async function routedAddresses(): Promise<readonly string[]> {
   const isOurs = ({ protocol, table }: { protocol: number; table: number }): boolean =>
     protocol === PROTOCOL && table === TABLE;
   const routes = await selectRoutes(FAMILIES, () => isOurs);
