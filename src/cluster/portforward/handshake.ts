@@ -133,7 +133,7 @@ function refused({ pod, server }: Upgrade, status: number, body: string): Cluste
   const what = `port-forward to pod ${pod.namespace}/${pod.name}`;
   const told = readStatus(parseJson(body)?.value);
   if (status === 400 && told.code === 0) return notOffered({ server });
-  const right = `grant create on pods/portforward in namespace ${pod.namespace}: fairlead outside init --laptop prints a Role`;
+  const right = `grant get and create on pods/portforward in namespace ${pod.namespace}; docs/shell.md has a Role`;
   return refusal(what, { ...told, code: status }, right);
 }
 

@@ -205,7 +205,7 @@ describe('a refused port-forward', () => {
     server.refusals.push({ status: 403, body: JSON.stringify(statusObject(403)) });
     const tunnels = tunnelsTo(server);
     await assert.rejects(tunnels.connect(WEB, 80), (error: { next?: string; status?: number }) => {
-      assert.match(String(error.next), /create on pods\/portforward in namespace shop/);
+      assert.match(String(error.next), /get and create on pods\/portforward in namespace shop/);
       return error.status === 403;
     });
     assert.equal(tunnels.counts().open, 0);
