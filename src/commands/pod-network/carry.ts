@@ -10,7 +10,7 @@ export interface PodDial {
 }
 
 export interface CarryOptions {
-  readonly podAt: (address: string) => PodName | undefined;
+  readonly podAt: (address: string, port: number) => PodName | 'disputed' | undefined;
   readonly tunnels: PodDial;
   readonly onProblem: ProblemListener;
 }
@@ -21,14 +21,17 @@ export interface CarryOptions {
  */
 export async function carry(client: net.Socket, options: CarryOptions): Promise<void> {
   client.on('error', () => client.destroy());
-  const pod = options.podAt(client.localAddress?.replace(/^::ffff:/, '') ?? '');
-  if (pod === undefined) {
+  const address = client.localAddress?.replace(/^::ffff:/, '') ?? '';
+  const port = client.localPort ?? 0;
+  const pod = options.podAt(address, port);
+  if (pod === undefined || pod === 'disputed') {
+    if (pod === 'disputed') options.onProblem(disputed(address));
     client.resetAndDestroy();
     return;
   }
   let stream: Duplex;
   try {
-    stream = await options.tunnels.connect(pod, client.localPort ?? 0);
+    stream = await options.tunnels.connect(pod, port);
   } catch (error) {
     tell(error, options);
     client.resetAndDestroy();
@@ -44,6 +47,13 @@ export async function carry(client: net.Socket, options: CarryOptions): Promise<
     return;
   }
   client.pipe(stream).pipe(client);
+}
+
+function disputed(address: string): ClusterError {
+  const message = `EndpointSlices of several namespaces name a pod of theirs at ${address}`;
+  return new ClusterError('POD_ADDRESS_DISPUTED', message, {
+    next: 'find who writes them: kubectl get endpointslices -A -o wide',
+  });
 }
 
 function tell(error: unknown, { onProblem }: CarryOptions): void {

@@ -3,7 +3,14 @@ import type { SourceEvent } from '../../cluster/source.ts';
 
 interface Entry {
   readonly addresses: readonly string[];
-  readonly pods: readonly { readonly address: string; readonly pod: PodName }[];
+  readonly claims: readonly { readonly address: string; readonly claim: Claim }[];
+}
+
+/** What a slice says of an address. */
+interface Claim {
+  readonly pod: PodName;
+  /** Undefined: every port. */
+  readonly ports: ReadonlySet<number> | undefined;
 }
 
 /**
@@ -12,7 +19,8 @@ interface Entry {
  */
 export class PodDirectory {
   readonly #entries = new Map<string, Entry>();
-  readonly #pods = new Map<string, PodName>();
+  /** By address, then by slice; the newest last. */
+  readonly #claims = new Map<string, Map<string, Claim>>();
   readonly #uses = new Map<string, number>();
   readonly #onAddress: (address: string, isPresent: boolean) => void;
   /** Names of Services with their ClusterIPs: `namespace/name`. */
@@ -34,15 +42,26 @@ export class PodDirectory {
     }
     if (entry === undefined) this.#entries.delete(key);
     else this.#entries.set(key, entry);
+    for (const { address } of before?.claims ?? []) this.#forget(address, key);
+    for (const { address, claim } of entry?.claims ?? []) this.#claim(address, key, claim);
     // The new ones first: an address that stays is not reported as gone.
-    for (const { address, pod } of entry?.pods ?? []) this.#pods.set(address, pod);
     for (const address of entry?.addresses ?? []) this.#count(address, 1);
     for (const address of before?.addresses ?? []) this.#count(address, -1);
   }
 
-  /** Undefined: the address is that of no pod that a Service has. */
-  podAt(address: string): PodName | undefined {
-    return this.#pods.get(address);
+  /**
+   * Undefined: no Service has a pod at this address and port. Disputed: slices of several namespaces
+   * name a pod of theirs there. Whoever may write slices in one namespace must not get the connections
+   * to the pods of another; pods with their node's address have ports of their own.
+   */
+  podAt(address: string, port: number): PodName | 'disputed' | undefined {
+    let found: PodName | undefined;
+    for (const { pod, ports } of this.#claims.get(address)?.values() ?? []) {
+      if (ports !== undefined && !ports.has(port)) continue;
+      if (found !== undefined && found.namespace !== pod.namespace) return 'disputed';
+      found = pod;
+    }
+    return found;
   }
 
   /** The addresses of `namespace/name`; undefined: there is no such Service. */
@@ -55,11 +74,21 @@ export class PodDirectory {
     return false;
   }
 
+  #claim(address: string, slice: string, claim: Claim): void {
+    const claims = this.#claims.get(address) ?? new Map<string, Claim>();
+    this.#claims.set(address, claims.set(slice, claim));
+  }
+
+  #forget(address: string, slice: string): void {
+    const claims = this.#claims.get(address);
+    claims?.delete(slice);
+    if (claims?.size === 0) this.#claims.delete(address);
+  }
+
   #count(address: string, by: 1 | -1): void {
     const uses = (this.#uses.get(address) ?? 0) + by;
     if (uses === 0) {
       this.#uses.delete(address);
-      this.#pods.delete(address);
       this.#onAddress(address, false);
       return;
     }
@@ -70,11 +99,14 @@ export class PodDirectory {
 
 function entryOf(event: SourceEvent): Entry | undefined {
   if (event.type !== 'put') return undefined;
-  if (event.kind === 'service') return { addresses: event.object.clusterIPs, pods: [] };
+  if (event.kind === 'service') return { addresses: event.object.clusterIPs, claims: [] };
   if (event.kind !== 'slice' || event.object.addressType === 'FQDN') return undefined;
-  const { namespace, endpoints } = event.object;
-  const pods = endpoints.flatMap(({ address, podName }) =>
-    podName === undefined ? [] : [{ address, pod: { namespace, name: podName } }],
+  const { namespace, endpoints, ports: listed } = event.object;
+  const ports = listed.some(({ port }) => port === undefined)
+    ? undefined
+    : new Set(listed.flatMap(({ port }) => port ?? []));
+  const claims = endpoints.flatMap(({ address, podName }) =>
+    podName === undefined ? [] : [{ address, claim: { pod: { namespace, name: podName }, ports } }],
   );
-  return { addresses: pods.map(({ address }) => address), pods };
+  return { addresses: claims.map(({ address }) => address), claims };
 }

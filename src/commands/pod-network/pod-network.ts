@@ -108,7 +108,7 @@ export class PodNetwork {
       log.warn({ code: problem.code }, text),
     );
     const carried = {
-      podAt: (address: string) => this.#directory.podAt(address),
+      podAt: (address: string, port: number) => this.#directory.podAt(address, port),
       tunnels: this.#tunnels,
       onProblem,
     };
