@@ -5,6 +5,7 @@ import { parseCidr } from '../../addresses/cidr.ts';
 import { DEFAULT_MODE, MODE_NAMES, type ModeName } from '../../config/modes.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../labels/names.ts';
 import { parseSelector } from '../../labels/selector.ts';
+import { parseSubject, type Subject } from './laptop-rights.ts';
 import { lifetimeSeconds } from './lifetime.ts';
 import { THIS_MACHINE } from './paths.ts';
 
@@ -26,6 +27,8 @@ export interface InitOptions {
   readonly renewal: boolean;
   readonly root: string;
   readonly program?: string;
+  /** Only the rights of a person who uses `fairlead shell`. */
+  readonly laptop?: Subject;
   readonly apply?: true;
   readonly force?: true;
 }
@@ -36,6 +39,13 @@ const LONGEST_NAME = 54;
 export function addInitOptions(command: Command): Command {
   return command
     .option('--apply', 'do it; without this option nothing is changed')
+    .addOption(
+      checked(
+        '--laptop <who>',
+        'print only the Roles with which user:NAME, group:NAME or serviceaccount:NS/NAME may use `fairlead shell`, in --namespaces or all',
+        parseSubject,
+      ).conflicts('apply'),
+    )
     .option('--kubeconfig <path>', 'of an administrator; default: $KUBECONFIG, ~/.kube/config')
     .option('--context <name>', 'use this context of the kubeconfig instead of the current one')
     .addOption(

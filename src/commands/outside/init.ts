@@ -11,6 +11,7 @@ import { type ClusterFacts, missingNamespaces, readClusterFacts } from './cluste
 import { addInitOptions, type InitOptions } from './init-options.ts';
 import { factsTable, fileText, manifestsText } from './init-view.ts';
 import { install } from './install.ts';
+import { laptopRights } from './laptop-rights.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { makePlan, type Plan } from './plan.ts';
@@ -36,6 +37,11 @@ export function initCommand(): Command {
 }
 
 async function init(options: InitOptions): Promise<void> {
+  const { laptop, namespaces } = options;
+  if (laptop !== undefined) {
+    printData(manifestsText(laptopRights(laptop, namespaces)).trimEnd());
+    return;
+  }
   const access = await administrator(options);
   const connection = new Connection({ access, userAgent: 'fairlead' });
   try {

@@ -13,7 +13,7 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-interface Rule {
+export interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly resourceNames?: readonly string[];
@@ -39,16 +39,16 @@ export const OUTSIDE_LABELS: Readonly<Record<string, string>> = {
   'app.kubernetes.io/component': 'outside',
 };
 
-const RBAC_GROUP = 'rbac.authorization.k8s.io';
-const RBAC = `${RBAC_GROUP}/v1`;
+export const RBAC_GROUP = 'rbac.authorization.k8s.io';
+export const RBAC = `${RBAC_GROUP}/v1`;
 const READ = ['list', 'watch'];
-const ALL_SERVICES: Rule = { apiGroups: [''], resources: ['services'], verbs: READ };
-const SLICES: Rule = {
+export const ALL_SERVICES: Rule = { apiGroups: [''], resources: ['services'], verbs: READ };
+export const SLICES: Rule = {
   apiGroups: ['discovery.k8s.io'],
   resources: ['endpointslices'],
   verbs: READ,
 };
-const SERVICE_CIDRS: Rule = {
+export const SERVICE_CIDRS: Rule = {
   apiGroups: ['networking.k8s.io'],
   resources: ['servicecidrs'],
   verbs: READ,
