@@ -26,7 +26,7 @@ function put(addresses: readonly string[]): SourceEvent {
     service: 'web',
     headless: false,
     addressType: 'IPv4',
-    ports: [],
+    ports: [{ name: '', protocol: 'TCP', port: 8080 }],
     endpoints: addresses.map((address) => ({ ...endpoint, address, podName: `pod-${address}` })),
   };
   return { kind: 'slice', type: 'put', key: 'shop/web-a', object };
@@ -107,7 +107,7 @@ it('carries TCP to pods that have no route, names their Services, and leaves not
   await assert.rejects(get('127.0.0.1', 1), { code: 'ECONNREFUSED' });
 
   send(put(['10.244.1.6']));
-  assert.equal(await until(() => get('10.244.1.6', 80)), 'port 80');
+  assert.equal(await until(() => get('10.244.1.6', 8080)), 'port 8080');
   await until(async () => {
     await assert.rejects(get(POD, 8080), { code: 'ENETUNREACH' });
   });
