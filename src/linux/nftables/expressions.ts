@@ -77,6 +77,29 @@ export function loadDestinationAddress(family: TableFamily, to: number): Express
   return payload(to, { base: PAYLOAD_BASE.network, ...at });
 }
 
+/** The protocol in the IP header; of IPv6 in the first one, where extension headers may precede it. */
+export function loadNextProtocol(family: TableFamily, to: number): Expression {
+  return payload(to, nextProtocolAt(family));
+}
+
+/** Writes it from a register, and leaves the checksum of the header as it is. */
+export function setNextProtocol(family: TableFamily, from: number): Expression {
+  const { base, offset, length } = nextProtocolAt(family);
+  return expression('payload', (w) => {
+    w.u32be(2, base);
+    w.u32be(3, offset);
+    w.u32be(4, length);
+    w.u32be(5, register(from));
+  });
+}
+
+export function loadNumber(to: number, value: Binary): Expression {
+  return expression('immediate', (w) => {
+    w.u32be(1, register(to));
+    data(w, 2, value);
+  });
+}
+
 /** A field of the connection's first packet; without a conntrack entry the rule ends. */
 export function loadOriginal(of: keyof typeof CT_ORIGINAL, to: number): Expression {
   return expression('ct', (w) => {
@@ -90,10 +113,7 @@ export function loadOriginal(of: keyof typeof CT_ORIGINAL, to: number): Expressi
 /** The kernel reports every chain and rule that the packet meets from here on. */
 export function traceFromHere(): readonly Expression[] {
   return [
-    expression('immediate', (w) => {
-      w.u32be(1, register(0));
-      data(w, 2, '\x01');
-    }),
+    loadNumber(0, '\x01'),
     expression('meta', (w) => {
       w.u32be(2, META.trace);
       w.u32be(3, register(0));
@@ -367,6 +387,10 @@ function payload(to: number, at: { base: number; offset: number; length: number 
     w.u32be(3, at.offset);
     w.u32be(4, at.length);
   });
+}
+
+function nextProtocolAt(family: TableFamily) {
+  return { base: PAYLOAD_BASE.network, offset: family === 'ip' ? 9 : 6, length: 1 };
 }
 
 function dynset(

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { NetlinkRefusal } from '../netlink/errors.ts';
 import { dump } from '../netlink/exchange.ts';
-import { type NetlinkMessage, numberOf, readAttributes } from '../netlink/reader.ts';
+import { type NetlinkMessage, numberOf, readAttributes, textOf } from '../netlink/reader.ts';
 import { openNetlink } from '../netlink/socket.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
 import {
@@ -23,6 +23,7 @@ import {
   FR_ACT_TO_TBL,
   FRA_FWMARK,
   FRA_FWMASK,
+  FRA_IIFNAME,
   FRA_PRIORITY,
   FRA_PROTOCOL,
   FRA_TABLE,
@@ -38,6 +39,8 @@ export interface MarkRule {
   /** Less than 256. */
   readonly table: number;
   readonly protocol: number;
+  /** Only packets that came in by this interface; those of own sockets came by `lo`. */
+  readonly inInterface?: string;
 }
 
 /** Rejects with a NetlinkError; false: there is such a rule already. */
@@ -80,12 +83,14 @@ export function readMarkRule({ type, body }: NetlinkMessage): MarkRule | undefin
   const attributes = readAttributes(body.subarray(RULE_FIXED_BYTES));
   const number = (of: number) => numberOf(attributes.get(of)) ?? 0;
   const mark = number(FRA_FWMARK);
+  const inInterface = attributes.get(FRA_IIFNAME);
   return {
     family: body[0] === AF_INET ? 'IPv4' : 'IPv6',
     mark: number(FRA_FWMASK) === mark ? mark : 0,
     priority: number(FRA_PRIORITY),
     table: number(FRA_TABLE) || (body[4] ?? 0),
     protocol: attributes.get(FRA_PROTOCOL)?.[0] ?? 0,
+    ...(inInterface ? { inInterface: textOf(inInterface) } : {}),
   };
 }
 
@@ -105,6 +110,7 @@ function ruleRequest(verb: 'add' | 'delete', rule: MarkRule): DumpQuestion {
   writer.u32le(FRA_FWMASK, rule.mark);
   writer.u32le(FRA_TABLE, rule.table);
   writer.u8(FRA_PROTOCOL, rule.protocol);
+  if (rule.inInterface !== undefined) writer.text(FRA_IIFNAME, rule.inInterface);
   writer.endMessage(message);
   return { bytes: writer.bytes, what: `${verb} a routing rule` };
 }

@@ -7,7 +7,7 @@ import {
 } from '../netlink/reader.ts';
 import { AF_INET, AF_INET6, RTM_NEWRULE, RULE_FIXED_BYTES } from './protocol.ts';
 
-const FRA_IIFNAME = 3;
+export const FRA_IIFNAME = 3;
 export const FRA_PRIORITY = 6;
 export const FRA_FWMARK = 10;
 const FRA_TUN_ID = 12;

@@ -181,7 +181,7 @@ describe('the tables of the capture', () => {
       ['tables', 'sets', 'addresses', 'routes', 'routing rules'].map((what) =>
         held.get(what as 'tables'),
       ),
-      [2, 8, 4, 2, 2],
+      [2, 8, 4, 2, 4],
     );
     // Of an agent that has not seen them.
     await newCaptures().remove();
@@ -229,6 +229,11 @@ const CHANGES: readonly {
     what: 'deletes a routing rule',
     act: () => ip('rule del priority 120'),
     told: /deleted ip rule fwmark 0x00001000\/0x00001000 lookup 120/,
+  },
+  {
+    what: 'deletes a routing rule for packets of own sockets',
+    act: () => run(['ip', '-6', 'rule', 'del', 'priority', '119']),
+    told: /deleted ip -6 rule fwmark 0x00001000\/0x00001000 iif lo lookup main/,
   },
   {
     what: 'deletes the IPv6 route',

@@ -306,7 +306,8 @@ function noteRouting(
     differences.add(() => ({ kind: 'missing', object: routingText(family, what, mark) }));
   }
   for (const rule of foreignRules(found, mark)) {
-    const object = routingText(rule.family, 'rule', rule.mark);
+    const what = rule.inInterface === undefined ? 'rule' : 'own-rule';
+    const object = routingText(rule.family, what, rule.mark);
     differences.add(() => ({ kind: 'foreign', object }));
   }
 }

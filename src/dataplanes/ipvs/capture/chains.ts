@@ -12,23 +12,28 @@ import {
   clearMark,
   goOn,
   hasCapture,
+  hasNextProtocol,
   IS_FIRST_PACKET,
   IS_FOR_THIS_NODE,
   IS_FROM_THIS_NODE,
   IS_NOT_FOR_THIS_NODE,
   IS_RELATED,
   IS_REPLY,
+  IS_UNANSWERED,
   isCaptured,
   isHairpin,
   isMarked,
   isNotCaptured,
   isPod,
+  isToServer,
   MASQUERADE,
+  type NextProtocol,
   RESET,
   RETURN,
   type Rule,
   reject,
   setMark,
+  setNextProtocol,
   translateToItself,
 } from './clauses.ts';
 import { captureMark } from './marks.ts';
@@ -40,6 +45,8 @@ export type Chain = ChainOf<Rule>;
 const BEFORE_TRANSLATION = -105;
 const TRANSLATION = -101;
 /** IPVS has its own functions in the output hook at -99 and -98, in the input hook at 98 and 99. */
+const AT_IPVS_OUTPUT = -99;
+const JUST_AFTER_IPVS_OUTPUT = -97;
 const AFTER_IPVS_OUTPUT = -90;
 const AFTER_IPVS_INPUT = 101;
 /** Before the chain that honours the masquerade mark (100). */
@@ -47,6 +54,9 @@ const SOURCE_TRANSLATION = 99;
 
 const CLASSIFY = 'capture';
 const LEFT = 'left';
+const HIDE = 'hide';
+/** Numbers of no protocol: IPVS lets pass what it has no functions for. */
+const HIDDEN_PROTOCOLS = { tcp: 200, udp: 201, sctp: 202 } as const;
 const CHAIN_OF_CLASS: Readonly<Record<SourceClass, string>> = {
   pod: 'from-pod',
   host: 'from-host',
@@ -82,6 +92,7 @@ export function captureChains(facts: NodeFacts, family: TableFamily): readonly C
     { name: CLASSIFY, rules: classifyRules(facts, family) },
     { name: LEFT, rules: [rule(RESET), rule(reject(family))] },
     ...filterChains(facts, mark),
+    ...hidingChains(mark, family),
     ...natChains(mark, family),
   ];
 }
@@ -176,6 +187,31 @@ function filterChains({ clientInterfaces }: NodeFacts, mark: number): readonly C
       rules: [
         explained('unknown to IPVS', isMarked(mark), IS_NOT_FOR_THIS_NODE, goOn('goto', LEFT)),
       ],
+    },
+  ];
+}
+
+/**
+ * IPVS takes whatever own sockets send to a virtual server, and refuses it where all destinations drain.
+ * What is not captured has another protocol number while IPVS sees it.
+ */
+function hidingChains(mark: number, family: TableFamily): readonly Chain[] {
+  const numbers = Object.entries(HIDDEN_PROTOCOLS) as [keyof typeof HIDDEN_PROTOCOLS, number][];
+  const base = (priority: number): BaseHook => ({ type: 'filter', hook: 'output', priority });
+  const replaced = (from: NextProtocol, to: NextProtocol): Rule =>
+    rule(hasNextProtocol(from, family), setNextProtocol(to, family));
+  const isHidden = [IS_UNANSWERED, isNotCaptured(mark), isToServer(family)];
+  return [
+    { name: HIDE, rules: numbers.map(([protocol, number]) => replaced(protocol, number)) },
+    {
+      name: 'output-hide',
+      base: base(AT_IPVS_OUTPUT),
+      rules: [explained('not for IPVS', ...isHidden, goOn('goto', HIDE))],
+    },
+    {
+      name: 'output-show',
+      base: base(JUST_AFTER_IPVS_OUTPUT),
+      rules: numbers.map(([protocol, number]) => replaced(number, protocol)),
     },
   ];
 }

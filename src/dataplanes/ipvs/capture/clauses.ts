@@ -24,6 +24,7 @@ const CT_CONFIRMED = 8;
 const REPLY = '\x01';
 const TCP = '\x06';
 const TCP_SYN = '\x02';
+const PROTOCOL_NUMBERS = { tcp: 6, udp: 17, sctp: 132 } as const;
 const ROUTE_LOCAL = 2;
 /** Not one that a key or a found value is in. */
 const SAVED_MARK = 15;
@@ -40,10 +41,13 @@ export const IS_RELATED: Clause = {
 };
 
 /** A connection is confirmed with its first packet that leaves or is delivered. */
-export const IS_FIRST_PACKET: readonly Clause[] = [
+export const IS_FIRST_PACKET: readonly [Clause, Clause] = [
   { text: 'ct state new', expressions: haveBits(x.loadCtState(0), CT_NEW) },
   { text: 'ct status ! confirmed', expressions: lackBits(x.loadCtStatus(0), CT_CONFIRMED) },
 ];
+
+/** Until an answer came: a SYN that is sent again is no first packet. */
+export const IS_UNANSWERED: Clause = IS_FIRST_PACKET[0];
 
 export function isMarked(mark: number): Clause {
   return { text: marked('meta mark', mark), expressions: haveBits(x.loadMark(0), mark) };
@@ -122,6 +126,39 @@ export function isHairpin(family: TableFamily): Clause {
   };
 }
 
+/** To an address of a virtual server of ours. */
+export function isToServer(family: TableFamily): Clause {
+  const set: SetName = 'servers';
+  const words = family === 'ip' ? 1 : 4;
+  return {
+    text: `${keyText(frontendFields(family))} @${set}`,
+    expressions: [
+      x.loadDestinationAddress(family, 0),
+      x.loadL4Protocol(words),
+      x.loadDestinationPort(words + 1),
+      x.lookup(set, 0),
+    ],
+  };
+}
+
+/** A protocol as `nft` prints it, or the number of none. */
+export type NextProtocol = 'tcp' | 'udp' | 'sctp' | number;
+
+export function hasNextProtocol(protocol: NextProtocol, family: TableFamily): Clause {
+  const load = x.loadNextProtocol(family, 0);
+  return {
+    text: `${nextProtocolText(family)} ${protocol}`,
+    expressions: [load, x.compare(0, 'equal', protocolByte(protocol))],
+  };
+}
+
+export function setNextProtocol(protocol: NextProtocol, family: TableFamily): Clause {
+  return {
+    text: `${nextProtocolText(family)} set ${protocol}`,
+    expressions: [x.loadNumber(0, protocolByte(protocol)), x.setNextProtocol(family, 0)],
+  };
+}
+
 export function capture(mark: number): Clause {
   return {
     text: `ct mark set ct mark | ${markText(mark)}`,
@@ -187,6 +224,15 @@ export const RETURN: Clause = { text: 'return', expressions: [x.verdict('return'
 
 export function goOn(verdict: 'jump' | 'goto', chain: string): Clause {
   return { text: `${verdict} ${chain}`, expressions: [x.verdict(verdict, chain)] };
+}
+
+function nextProtocolText(family: TableFamily): string {
+  return family === 'ip' ? 'ip protocol' : 'ip6 nexthdr';
+}
+
+function protocolByte(protocol: NextProtocol): string {
+  const number = typeof protocol === 'number' ? protocol : PROTOCOL_NUMBERS[protocol];
+  return String.fromCharCode(number);
 }
 
 /** `nft` prints the highest bit alone as a prefix of length one. */

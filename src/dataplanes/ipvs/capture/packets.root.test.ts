@@ -9,6 +9,7 @@ import type { Capture, CapturedFrontend } from './frontend.ts';
 import { nft } from './testing/kernel.ts';
 import {
   addBehind,
+  drain,
   enterNode,
   enterSite,
   frontendsOf,
@@ -173,6 +174,20 @@ for (const way of WAYS) {
       }
     });
 
+    it('leaves this node where no rule wants it, beside a virtual server that drains', async () => {
+      await take(1);
+      const held = await site().node.hold(peer(1, way));
+      assert.equal((await held.speak()).by, 'ipvs');
+      const frontends = frontendsOf(1, TAKE);
+      await site().captures.write({ pass: frontends, serversAdd: frontends });
+      drain(1, site().ipvs);
+      nft('delete table ip behind; delete table ip6 behind');
+      // Longer than the time after which a SYN is sent again.
+      const question = peer(1, way, { connected: true, timeoutMs: 2000 });
+      assert.equal((await one(site().node, question)).by, 'TIMEOUT');
+      assert.equal((await held.speak()).by, 'ipvs');
+    });
+
     it('is rejected when IPVS does not know it', async () => {
       await take(1);
       const held = await Promise.all(
@@ -259,9 +274,7 @@ for (const version of VERSIONS) {
     try {
       // A single segment: the kernel fragments longer ones, which come as one packet of several segments.
       const question = { ...peer(1, { version, transport: 'TCP' }), payloadBytes: 1400 };
-      // The answer to a SYN of the node itself is not forwarded: IPv6 has an ICMP error for it, IPv4 none.
-      const told = SOURCE_CLASSES.filter((from) => from !== 'host' || version === 'ipv6');
-      for (const from of told) {
+      for (const from of SOURCE_CLASSES) {
         const [answer] = await hostOf(from).ask(question);
         assert.equal(answer?.by, 'ipvs', from);
       }

@@ -14,16 +14,23 @@ import { addRoute, deleteRoute, selectRoutes } from '../../../linux/route/routes
 import { markText } from '../../shared/nft/element-text.ts';
 
 /**
- * IPVS works on packets for this node only. In both families:
+ * IPVS works on packets for this node only, and on all that own sockets send. In both families:
  *
- *   fwmark 0x1000/0x1000 lookup 120
+ *   119: fwmark 0x1000/0x1000 iif lo lookup main
+ *   120: fwmark 0x1000/0x1000 lookup 120
  *   local default dev lo table 120
+ *
+ * The first one keeps packets of own sockets from the route to this node: about one with that route the
+ * kernel sends ICMP errors from the Service address, and none, because the node does not have it.
  *
  * The numbers beside 118 and 119 are of routes to Service ranges and of the forwarder.
  */
 export const CAPTURE_PROTOCOL = 121;
 export const CAPTURE_TABLE = 120;
 const PRIORITY = 120;
+const OWN_PRIORITY = PRIORITY - 1;
+const MAIN_TABLE = 254;
+const LOOPBACK = 'lo';
 const LOOPBACK_INDEX = 1;
 
 const { EACCES, EAFNOSUPPORT, EOPNOTSUPP } = constants.errno;
@@ -52,24 +59,32 @@ export async function marksInUse(): Promise<readonly number[]> {
   return (await listMarkRules(CAPTURE_PROTOCOL)).map(({ mark }) => mark);
 }
 
+/** `own-rule`: for packets of own sockets. */
+type RoutingPart = 'route' | 'own-rule' | 'rule';
+
 /** Parts that are missing in a family. */
 export function missingRouting(
   found: FoundRouting,
   mark: number,
-): readonly { readonly family: Family; readonly what: 'rule' | 'route' }[] {
-  return FAMILIES.flatMap((family) => [
-    ...(found.routes.some((route) => isCaptureRoute(route, family))
-      ? []
-      : [{ family, what: 'route' as const }]),
-    ...(found.rules.some((rule) => isSameRule(rule, captureRule(family, mark)))
-      ? []
-      : [{ family, what: 'rule' as const }]),
-  ]);
+): readonly { readonly family: Family; readonly what: RoutingPart }[] {
+  return FAMILIES.flatMap((family) => {
+    const isThere: Readonly<Record<RoutingPart, boolean>> = {
+      route: found.routes.some((route) => isCaptureRoute(route, family)),
+      'own-rule': found.rules.some((rule) => isSameRule(rule, ownRule(family, mark))),
+      rule: found.rules.some((rule) => isSameRule(rule, captureRule(family, mark))),
+    };
+    const parts = Object.keys(isThere) as RoutingPart[];
+    return parts.filter((what) => !isThere[what]).map((what) => ({ family, what }));
+  });
 }
 
 /** Rules of ours with another mark or table. */
 export function foreignRules({ rules }: FoundRouting, mark: number): readonly MarkRule[] {
-  return rules.filter((rule) => !isSameRule(rule, captureRule(rule.family, mark)));
+  return rules.filter(
+    (rule) =>
+      !isSameRule(rule, captureRule(rule.family, mark)) &&
+      !isSameRule(rule, ownRule(rule.family, mark)),
+  );
 }
 
 /** Adds what is missing. Returns the number of writes. */
@@ -96,12 +111,17 @@ export async function deleteRouting({ rules, routes }: FoundRouting): Promise<vo
 }
 
 /** `ip rule fwmark 0x00001000 lookup 120`. */
-export function routingText(family: Family, what: 'rule' | 'route', mark: number): string {
+export function routingText(family: Family, what: RoutingPart, mark: number): string {
   const ip = family === 'IPv4' ? 'ip' : 'ip -6';
-  const text = markText(mark);
-  return what === 'rule'
-    ? `${ip} rule fwmark ${text}/${text} lookup ${CAPTURE_TABLE}`
-    : `${ip} route local default dev lo table ${CAPTURE_TABLE}`;
+  const selector = `rule fwmark ${markText(mark)}/${markText(mark)}`;
+  switch (what) {
+    case 'route':
+      return `${ip} route local default dev lo table ${CAPTURE_TABLE}`;
+    case 'own-rule':
+      return `${ip} ${selector} iif ${LOOPBACK} lookup main`;
+    case 'rule':
+      return `${ip} ${selector} lookup ${CAPTURE_TABLE}`;
+  }
 }
 
 function isCaptureRoute(route: MachineRoute, family: Family): boolean {
@@ -115,10 +135,11 @@ function isCaptureRoute(route: MachineRoute, family: Family): boolean {
 }
 
 /** False: there already, or IPv6 is disabled. */
-async function add(family: Family, what: 'rule' | 'route', mark: number): Promise<boolean> {
+async function add(family: Family, what: RoutingPart, mark: number): Promise<boolean> {
   try {
-    if (what === 'rule') return await addMarkRule(captureRule(family, mark));
-    return await addRoute(captureRoute(family));
+    if (what === 'route') return await addRoute(captureRoute(family));
+    const ruleOf = what === 'rule' ? captureRule : ownRule;
+    return await addMarkRule(ruleOf(family, mark));
   } catch (error) {
     const isAbsent = error instanceof NetlinkError && NO_FAMILY.has(error.errno);
     if (family === 'IPv4' || !isAbsent) throw error;
@@ -132,13 +153,19 @@ function isSameRule(a: MarkRule, b: MarkRule): boolean {
     a.mark === b.mark &&
     a.priority === b.priority &&
     a.table === b.table &&
-    a.protocol === b.protocol
+    a.protocol === b.protocol &&
+    a.inInterface === b.inInterface
   );
 }
 
 function captureRule(family: Family, mark: number): MarkRule {
   const [priority, table] = [PRIORITY, CAPTURE_TABLE];
   return { family, mark, priority, table, protocol: CAPTURE_PROTOCOL };
+}
+
+function ownRule(family: Family, mark: number): MarkRule {
+  const [priority, table] = [OWN_PRIORITY, MAIN_TABLE];
+  return { family, mark, priority, table, protocol: CAPTURE_PROTOCOL, inInterface: LOOPBACK };
 }
 
 function captureRoute(family: Family): RouteSpec {

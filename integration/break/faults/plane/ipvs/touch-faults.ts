@@ -85,7 +85,7 @@ export const TOUCHES_OF_IPVS: readonly PlaneFault[] = [
   }),
   touch('routing rule deleted', {
     done: 'the rule by which captured packets reach IPVS, by `ip rule del`',
-    command: () => ['ip', 'rule', 'del', 'fwmark', '0x1000/0x1000'],
+    command: () => ['ip', 'rule', 'del', 'fwmark', '0x1000/0x1000', 'table', '120'],
     mostMs: EVENT_MOST_MS,
     logged: /deleted .*rule/,
   }),

@@ -120,6 +120,17 @@ export function serve(number: number, to: Readonly<Record<Version, string>>): vo
   }
 }
 
+/** The destinations of `serve` get weight 0. */
+export function drain(number: number, to: Readonly<Record<Version, string>>): void {
+  for (const version of VERSIONS) {
+    const address = bracketed(virtualAddress(number)[version]);
+    const destination = `${bracketed(to[version])}:${SERVED_PORT}`;
+    for (const flag of ['-t', '-u']) {
+      run(['ipvsadm', '-e', flag, `${address}:80`, '-r', destination, '-m', '-w', '0']);
+    }
+  }
+}
+
 function bracketed(address: string): string {
   return address.includes(':') ? `[${address}]` : address;
 }
