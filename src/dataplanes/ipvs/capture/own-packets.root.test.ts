@@ -43,9 +43,9 @@ async function connectTo(address: string): Promise<void> {
   assert.ok(bound !== null && typeof bound === 'object');
   await serversAdd(address, bound.port, 'TCP');
   const client = connect(bound.port, address);
+  using _ = { [Symbol.dispose]: () => client.destroy() };
   const [said] = await once(client, 'data', { signal });
   assert.equal(String(said), 'hello');
-  client.destroy();
 }
 
 async function sendTo(family: 'ip' | 'ip6'): Promise<void> {
