@@ -29,7 +29,7 @@ export const PARTS: readonly Part[] = [
     about: 'types, lint, layers, texts, names of modes, file maps, links, lock files, dead code',
     command: npm('check'),
     plans: BOTH,
-    seconds: 25,
+    seconds: 32,
   }),
   part('tests', {
     about: 'every unit and root test',
@@ -69,7 +69,7 @@ function preparation(): Part[] {
       name: 'npm-packages',
       about: 'npm ci',
       plans: BOTH,
-      budget: { cached: 45, cold: 180 },
+      budget: { cached: 38, cold: 173 },
     },
     {
       name: 'lab-parts',
