@@ -57,3 +57,19 @@ describe('an address that slices of two namespaces have', () => {
     assert.deepEqual(directory.podAt('10.0.0.1', 80), { namespace: 'shop', name: 'web-1' });
   });
 });
+
+it('knows a namespace as long as it has a Service', () => {
+  const directory = new PodDirectory(() => undefined);
+  const service = (type: 'put' | 'delete', key: string): SourceEvent =>
+    ({ kind: 'service', type, key, object: { clusterIPs: [] } }) as unknown as SourceEvent;
+  const changes = [service('put', 'shop/a'), service('put', 'shop/a'), service('put', 'shop/b')];
+  for (const change of changes) directory.take(change);
+  directory.take(service('delete', 'shop/a'));
+  assert.deepEqual(
+    ['shop', 'sho'].map((name) => directory.hasNamespace(name)),
+    [true, false],
+  );
+  directory.take(service('delete', 'shop/b'));
+  directory.take(service('delete', 'shop/b'));
+  assert.equal(directory.hasNamespace('shop'), false);
+});

@@ -25,6 +25,8 @@ export class PodDirectory {
   readonly #onAddress: (address: string, isPresent: boolean) => void;
   /** Names of Services with their ClusterIPs: `namespace/name`. */
   readonly #services = new Map<string, readonly string[]>();
+  /** How many Services each has: a question for a name must not ask all of them. */
+  readonly #namespaces = new Map<string, number>();
 
   /** Called when an address appears, and when it goes. */
   constructor(onAddress: (address: string, isPresent: boolean) => void) {
@@ -36,10 +38,7 @@ export class PodDirectory {
     const key = `${event.kind} ${event.key}`;
     const before = this.#entries.get(key);
     const entry = entryOf(event);
-    if (event.kind === 'service') {
-      if (event.type === 'put') this.#services.set(event.key, event.object.clusterIPs);
-      else this.#services.delete(event.key);
-    }
+    if (event.kind === 'service') this.#takeService(event);
     if (entry === undefined) this.#entries.delete(key);
     else this.#entries.set(key, entry);
     for (const { address } of before?.claims ?? []) this.#forget(address, key);
@@ -70,8 +69,17 @@ export class PodDirectory {
   }
 
   hasNamespace(namespace: string): boolean {
-    for (const name of this.#services.keys()) if (name.startsWith(`${namespace}/`)) return true;
-    return false;
+    return this.#namespaces.has(namespace);
+  }
+
+  #takeService(event: Exclude<SourceEvent, { type: 'synced' }> & { kind: 'service' }): void {
+    const [namespace = ''] = event.key.split('/');
+    const count =
+      (this.#namespaces.get(namespace) ?? 0) - (this.#services.delete(event.key) ? 1 : 0);
+    if (event.type === 'put') this.#services.set(event.key, event.object.clusterIPs);
+    const now = count + (event.type === 'put' ? 1 : 0);
+    if (now === 0) this.#namespaces.delete(namespace);
+    else this.#namespaces.set(namespace, now);
   }
 
   #claim(address: string, slice: string, claim: Claim): void {
