@@ -8,6 +8,7 @@ import type { RunningProgram } from '../linux/running-program.ts';
 import { startInherited } from '../linux/start-inherited.ts';
 import { sleep } from '../time/sleep.ts';
 import { CommandError } from './command-error.ts';
+import { textOf } from './outside/files.ts';
 import {
   nsswitchConf,
   resolvConf,
@@ -18,6 +19,7 @@ import {
 import { makeShellFolder, removeShellFolder } from './shell/folder.ts';
 import { runInside } from './shell/inside.ts';
 import { findNetworkProgram, type NetworkProgram, startNetwork } from './shell/networks.ts';
+import { poll } from './shell/poll.ts';
 import { startRelay } from './shell/relay.ts';
 import { accessOf } from './source.ts';
 import { printNote, printWarning } from './terminal/print.ts';
@@ -72,7 +74,7 @@ async function run(given: readonly string[], options: ShellOptions): Promise<num
   const own = await makeShellFolder(process.env);
   const stop = new AbortController();
   try {
-    const program = await findNetworkProgram(process.env);
+    const program = findNetworkProgram(process.env['PATH']);
     await prepare(own, { access, options, program }, stop.signal);
     tellNetworks(program, { isInteractive, server: access.server });
     return await runShell(own, { command, program });
@@ -195,20 +197,9 @@ async function untilInside(folder: string, ended: Promise<number>): Promise<bool
   const stop = new AbortController();
   const over = ended.then(() => false);
   const file = join(folder, SHELL_FILES.inside);
-  const until = performance.now() + INSIDE_DEADLINE_MS;
-  const there = async (): Promise<boolean> => {
-    while (!stop.signal.aborted && performance.now() < until) {
-      try {
-        await readFile(file);
-        return true;
-      } catch (error) {
-        if (!(error instanceof Error) || !('code' in error) || error.code !== 'ENOENT') throw error;
-        await sleep(POLL_MS, stop.signal);
-      }
-    }
-    return false;
-  };
-  return await Promise.race([there(), over]).finally(() => stop.abort());
+  const polling = { everyMs: POLL_MS, deadlineMs: INSIDE_DEADLINE_MS, signal: stop.signal };
+  const there = poll(() => textOf(file), polling).then((text) => text !== undefined);
+  return await Promise.race([there, over]).finally(() => stop.abort());
 }
 
 function noNamespaces(): CommandError {

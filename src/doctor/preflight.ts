@@ -1,6 +1,5 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { effectiveCapabilities } from '../linux/capabilities.ts';
+import { findOnPath } from '../linux/find-on-path.ts';
 import { FEATURE_TEXT, type KernelFeature, missingFeatures } from '../linux/kernel-features.ts';
 import type { ModeAbout } from './subject.ts';
 
@@ -22,7 +21,7 @@ export async function readMachine(): Promise<Machine> {
   return {
     capabilities: effectiveCapabilities(),
     lacking: await missingFeatures(),
-    hasProgram,
+    hasProgram: (name) => findOnPath(name) !== undefined,
   };
 }
 
@@ -40,17 +39,4 @@ export function preflightOf(modes: readonly ModeAbout[], machine: Machine): read
         .map((each) => `CAP_${each}`),
     ],
   }));
-}
-
-function hasProgram(name: string): boolean {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((each) => each !== '');
-  return folders.some((folder) => {
-    try {
-      accessSync(join(folder, name), constants.X_OK);
-      return true;
-    } catch {
-      // Missing or not executable: the next folder may have it.
-      return false;
-    }
-  });
 }

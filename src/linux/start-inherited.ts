@@ -3,8 +3,6 @@ import { spawn } from 'node:child_process';
 export interface InheritedCall {
   readonly command: string;
   readonly args: readonly string[];
-  /** Instead of our own environment. */
-  readonly env?: NodeJS.ProcessEnv;
 }
 
 export interface InheritedProcess {
@@ -19,8 +17,7 @@ const KILLED = 9;
 
 /** Starts a program at our own terminal: input, output and signals of the keyboard are its. */
 export async function startInherited(call: InheritedCall): Promise<InheritedProcess> {
-  const env = call.env === undefined ? {} : { env: call.env };
-  const child = spawn(call.command, call.args, { stdio: 'inherit', ...env });
+  const child = spawn(call.command, call.args, { stdio: 'inherit' });
   const started = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<number>();
   child.once('spawn', () => started.resolve());

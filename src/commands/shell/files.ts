@@ -19,8 +19,7 @@ export const SHELL_FILES = {
 
 /** A range that networks for benchmarks have (RFC 2544), and so hardly any other. */
 export const GATEWAY_RANGE = '198.18.118.0/24';
-const GATEWAY_DNS = '198.18.118.3';
-export const PASTA_DNS = '198.18.118.3';
+export const GATEWAY_DNS = '198.18.118.3';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 

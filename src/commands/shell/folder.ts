@@ -1,6 +1,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemCode } from '../../cluster/errors.ts';
+import { isAlive } from '../../linux/is-alive.ts';
 
 const NAME = /^fairlead-shell-(\d+)-/;
 
@@ -23,20 +25,7 @@ async function removeDead(parent: string): Promise<void> {
       await removeShellFolder(join(parent, entry.name));
     } catch (error) {
       // Another user's: it is theirs to remove.
-      if (!isCode(error, 'EACCES') && !isCode(error, 'EPERM')) throw error;
+      if (!['EACCES', 'EPERM'].includes(systemCode(error) ?? '')) throw error;
     }
   }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !isCode(error, 'ESRCH');
-  }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -1,10 +1,11 @@
 import { Resolver } from 'node:dns/promises';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseIp } from '../../addresses/ip.ts';
 import { ServerError } from '../../agent/servers/server-error.ts';
 import { readStatus } from '../../agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../agent/snapshot.ts';
+import { systemCode } from '../../cluster/errors.ts';
 import { setLinkUp } from '../../linux/route/change-links.ts';
 import { lookUpRoute } from '../../linux/route/routes.ts';
 import { runProgramToEnd } from '../../linux/run-program.ts';
@@ -12,9 +13,11 @@ import { type DetachedProcess, startDetached } from '../../linux/start-detached.
 import { startInherited } from '../../linux/start-inherited.ts';
 import { sleep } from '../../time/sleep.ts';
 import { CommandError } from '../command-error.ts';
+import { textOf } from '../outside/files.ts';
 import { STATUS_SOCKET } from '../run/folder.ts';
 import { SHELL_FILES } from './files.ts';
 import { removeShellFolder } from './folder.ts';
+import { poll } from './poll.ts';
 
 const READY_DEADLINE_MS = 60_000;
 const NETWORK_DEADLINE_MS = 10_000;
@@ -70,7 +73,7 @@ async function startAgent(folder: string, program: readonly string[]): Promise<D
 /** Waits for the decision outside, and for a route if there is to be one. */
 async function untilNetwork(folder: string, signal: AbortSignal): Promise<void> {
   const file = join(folder, SHELL_FILES.network);
-  const until = { deadlineMs: NETWORK_DEADLINE_MS, signal };
+  const until = { everyMs: POLL_MS, deadlineMs: NETWORK_DEADLINE_MS, signal };
   if ((await poll(() => textOf(file), until)) === undefined) return;
   // Of documentation, and so of nobody: only a default route leads there.
   const anywhere = parseIp('192.0.2.1');
@@ -106,7 +109,11 @@ async function untilReady(
   const ended = agent.ended.then((how) => `ended with ${how}`);
   const isReady = async (): Promise<true | undefined> =>
     (await isSynced(socketPath)) && (await isAnswering()) ? true : undefined;
-  const ready = poll(isReady, { deadlineMs: READY_DEADLINE_MS, signal });
+  const ready = poll(isReady, {
+    everyMs: POLL_MS,
+    deadlineMs: READY_DEADLINE_MS,
+    signal,
+  });
   const result = await Promise.race([ready, ended]);
   if (result === true || signal.aborted) return;
   const why = result ?? `was not ready within ${READY_DEADLINE_MS / 1000} s`;
@@ -135,7 +142,7 @@ async function isAnswering(): Promise<boolean> {
     await resolver.resolve4('svc');
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOTFOUND';
+    return systemCode(error) === 'ENOTFOUND';
   }
 }
 
@@ -159,28 +166,6 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ESRCH') throw error;
+    if (systemCode(error) !== 'ESRCH') throw error;
   }
-}
-
-async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-async function poll<T>(
-  attempt: () => Promise<T | undefined>,
-  { deadlineMs, signal }: { readonly deadlineMs: number; readonly signal: AbortSignal },
-): Promise<T | undefined> {
-  const until = performance.now() + deadlineMs;
-  while (!signal.aborted && performance.now() < until) {
-    const found = await attempt();
-    if (found !== undefined) return found;
-    await sleep(POLL_MS, signal);
-  }
-  return undefined;
 }

@@ -1,23 +1,14 @@
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { findOnPath } from '../../linux/find-on-path.ts';
 import { RunningProgram } from '../../linux/running-program.ts';
-import { GATEWAY_RANGE, PASTA_DNS } from './files.ts';
+import { GATEWAY_DNS, GATEWAY_RANGE } from './files.ts';
 
 /** Programs that give a network namespace of a user the networks of the machine, best first. */
 export const NETWORK_PROGRAMS = ['slirp4netns', 'pasta'] as const;
 export type NetworkProgram = (typeof NETWORK_PROGRAMS)[number];
 
 /** Undefined: none is installed. */
-export async function findNetworkProgram(
-  env: NodeJS.ProcessEnv,
-): Promise<NetworkProgram | undefined> {
-  for (const program of NETWORK_PROGRAMS) {
-    for (const folder of (env['PATH'] ?? '').split(delimiter)) {
-      if (await isExecutable(join(folder, program))) return program;
-    }
-  }
-  return undefined;
+export function findNetworkProgram(path: string | undefined): NetworkProgram | undefined {
+  return NETWORK_PROGRAMS.find((program) => findOnPath(program, path) !== undefined);
 }
 
 /**
@@ -46,17 +37,7 @@ const ARGUMENTS: Readonly<Record<NetworkProgram, (pid: string) => [string, ...st
     '-c',
     'pasta -f -q --config-net -t none -u none -T none -U none --dns-forward "$1" "$2" & cat; kill $!',
     'sh',
-    PASTA_DNS,
+    GATEWAY_DNS,
     pid,
   ],
 };
-
-async function isExecutable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return true;
-  } catch {
-    // Not there, or not for us: the next folder may have it.
-    return false;
-  }
-}

@@ -1,5 +1,4 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { findOnPath } from '../find-on-path.ts';
 
 /** The two ways in which iptables reaches the kernel. Each has tables of its own. */
 export type Backend = 'nft' | 'legacy';
@@ -13,12 +12,8 @@ export const IPTABLES_TABLES = ['mangle', 'filter', 'nat'] as const;
 export type IptablesTable = (typeof IPTABLES_TABLES)[number];
 
 /** The program of a backend that is iptables and all of its relatives; undefined: not installed. */
-export function findProgram(
-  backend: Backend,
-  path = process.env['PATH'] ?? '',
-): string | undefined {
-  const folders = path.split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, programName(backend))).find(isExecutable);
+export function findProgram(backend: Backend, path?: string): string | undefined {
+  return findOnPath(programName(backend), path);
 }
 
 export function programName(backend: Backend): string {
@@ -29,14 +24,4 @@ export function programName(backend: Backend): string {
 export function toolName(family: IptablesFamily, tool: 'save' | 'restore' | 'list'): string {
   const name = family === 'IPv4' ? 'iptables' : 'ip6tables';
   return tool === 'list' ? name : `${name}-${tool}`;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    // Missing or not executable: the next folder may have it.
-    return false;
-  }
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../../../cluster/json.ts';
+import { isAlive } from '../../../linux/is-alive.ts';
 import { getJson, type Kubectl } from '../kubectl.ts';
 import { OWNER_ANNOTATION, POD_LABEL } from './pod-spec.ts';
 
@@ -33,13 +34,4 @@ export function isForgotten(
   const owner = textAt(recordAt(recordAt(pod, 'metadata'), 'annotations'), OWNER_ANNOTATION);
   const [, host, pid] = /^(.+)\/([1-9]\d{0,8})$/.exec(owner) ?? [];
   return host === here.host && !here.isAlive(Number(pid));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return error.code !== 'ESRCH';
-    throw error;
-  }
 }

@@ -1,9 +1,10 @@
-import type { ConntrackFill } from '../../agent/metrics/conntrack-metrics.ts';
-import type { Sysctls } from '../../linux/sysctl.ts';
-import { SysctlError } from '../../linux/sysctl-error.ts';
+import type { Sysctls } from '../sysctl.ts';
+import { SysctlError } from '../sysctl-error.ts';
 
 /** Undefined: the kernel does not track connections here, or does not let this process see it. */
-export function conntrackFill(sysctls: Pick<Sysctls, 'read'>): ConntrackFill | undefined {
+export function conntrackFill(
+  sysctls: Pick<Sysctls, 'read'>,
+): { readonly entries: number; readonly limit: number } | undefined {
   try {
     return {
       entries: Number(sysctls.read('net/netfilter/nf_conntrack_count')),
