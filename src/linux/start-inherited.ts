@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 
 export interface InheritedCall {
   readonly command: string;
@@ -13,7 +14,6 @@ export interface InheritedProcess {
 }
 
 const BY_SIGNAL = 128;
-const KILLED = 9;
 
 /** Starts a program at our own terminal: input, output and signals of the keyboard are its. */
 export async function startInherited(call: InheritedCall): Promise<InheritedProcess> {
@@ -22,9 +22,9 @@ export async function startInherited(call: InheritedCall): Promise<InheritedProc
   const ended = Promise.withResolvers<number>();
   child.once('spawn', () => started.resolve());
   child.on('error', (error) => started.reject(error));
-  child.once('exit', (code, signal) =>
-    ended.resolve(code ?? BY_SIGNAL + (signal === 'SIGTERM' ? 15 : KILLED)),
-  );
+  child.once('exit', (code, signal) => {
+    ended.resolve(code ?? BY_SIGNAL + constants.signals[signal ?? 'SIGKILL']);
+  });
   await started.promise;
   return { pid: child.pid ?? 0, ended: ended.promise, kill: (signal) => void child.kill(signal) };
 }
