@@ -8,6 +8,7 @@ import { listOurRoutes, removeRoute } from '../../linux/route/our-routes.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
 import { ifInstalled } from '../../modes/remove-part.ts';
+import { countLookupAndRoutes, removeLookupAndRoutes } from '../pod-network/routes.ts';
 import { SYSCTL_STATE } from '../run/folder.ts';
 import { assertOwnFolder } from '../run/run-folder.ts';
 import type { CleanableMachine, RemovedPart } from './clean-machine.ts';
@@ -33,7 +34,7 @@ export function kernelMachine(options: KernelMachineOptions): CleanableMachine {
     removeRoutes: async () => {
       const routes = await listOurRoutes();
       if (!dryRun) for (const route of routes) await removeRoute(route);
-      return routes.map(({ to }) => formatCidr(to));
+      return [...routes.map(({ to }) => formatCidr(to)), ...(await removePodNetwork(dryRun))];
     },
     removeFlows: async (frontends) =>
       await removeTranslated(dryRun ? untouched(conntrack) : conntrack, {
@@ -47,6 +48,14 @@ export function kernelMachine(options: KernelMachineOptions): CleanableMachine {
       return await work(kernelSysctls(), join(runFolder, SYSCTL_STATE));
     },
   };
+}
+
+/** What `fairlead.podNetwork` wrote: one route for each pod, so a count. */
+async function removePodNetwork(dryRun: true | undefined): Promise<readonly string[]> {
+  const { rules, routes } = await countLookupAndRoutes();
+  if (rules + routes === 0) return [];
+  if (!dryRun) await removeLookupAndRoutes();
+  return [`the pod network (${rules} routing rules, ${routes} routes)`];
 }
 
 /** Undefined: the programs are not installed, as in an image for another mode. */

@@ -1,6 +1,11 @@
 import { type Cidr, parseCidr } from '../../addresses/cidr.ts';
 import { formatIp } from '../../addresses/ip.ts';
-import { addMarkRule, deleteMarkRule, type MarkRule } from '../../linux/route/mark-rules.ts';
+import {
+  addMarkRule,
+  countRules,
+  deleteMarkRule,
+  type MarkRule,
+} from '../../linux/route/mark-rules.ts';
 import type { RouteSpec } from '../../linux/route/route-requests.ts';
 import { deleteRoute, replaceRoute, selectRoutes } from '../../linux/route/routes.ts';
 
@@ -25,6 +30,11 @@ export async function addLookup(hasIPv6: boolean): Promise<void> {
 export async function removeLookupAndRoutes(): Promise<void> {
   for (const family of FAMILIES) await deleteMarkRule(lookupRule(family));
   for (const address of await routedAddresses()) await removePodRoute(address);
+}
+
+/** What is in the kernel now, of this process or of one that was killed. */
+export async function countLookupAndRoutes(): Promise<{ rules: number; routes: number }> {
+  return { rules: await countRules(PROTOCOL), routes: (await routedAddresses()).length };
 }
 
 async function routedAddresses(): Promise<readonly string[]> {
