@@ -3,6 +3,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { LabError } from '../host/errors.ts';
 import { runKillable } from '../host/run-killable.ts';
+import { takeProcessor } from './processor.ts';
 
 const INIT = join(import.meta.dirname, 'init.sh');
 /** Pages are taken from the host when the guest touches them. */
@@ -72,7 +73,8 @@ function quoted(text: string): string {
 async function boot(share: string, command: GuestCommand): Promise<void> {
   const isShell = command.terminal === true;
   const consoles = isShell ? ['con0=fd:0,fd:1'] : ['con0=null,fd:1', 'con1=null,fd:2'];
-  const argv: [string, ...string[]] = [
+  using processor = await takeProcessor();
+  const kernel = [
     command.kernel,
     `mem=${MEMORY}`,
     ...['root=none', 'rootfstype=hostfs', 'rootflags=/', 'ro', 'quiet'],
@@ -80,7 +82,9 @@ async function boot(share: string, command: GuestCommand): Promise<void> {
     `share=${share}`,
     ...consoles,
     'con=null',
-  ];
+  ] as const;
+  const onOne = ['taskset', '--cpu-list', `${processor?.index}`] as const;
+  const argv = processor === undefined ? kernel : ([...onOne, ...kernel] as const);
   const { deadlineMs, signal } = command;
   const input = isShell ? 'terminal' : 'none';
   const env = { TMPDIR: MEMORY_FOLDER };
