@@ -14,6 +14,11 @@ const PICTURES: Group = {
       about: 'the cases of docs/explain.md, of a real agent with packets and planted faults',
       load: () => import('./explain/command.ts'),
     },
+    {
+      name: 'shell',
+      about: 'a user without rights in `fairlead shell`, on a real node',
+      load: () => import('./shell/command.ts'),
+    },
   ],
 };
 

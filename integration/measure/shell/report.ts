@@ -20,7 +20,7 @@ export interface ShellResult {
 }
 
 /** Of issue and docs: what fails the command. */
-export const LIMITS = { failed: 0, unreadMs: 100 } as const;
+const LIMITS = { failed: 0, unreadMs: 100 } as const;
 
 /** What was asked for and is not so; none if all is. */
 export function complaints({ ways, rollout, echo, unread }: ShellResult): string[] {

@@ -1,5 +1,5 @@
 import { removePlannedFlows } from './flow-witness.ts';
-import { changedParts, readMachine } from './machine.ts';
+import { changedParts, changesText, readMachine } from './machine.ts';
 import { must, type PlaneFault, type PlaneOutcome } from './plane-fault.ts';
 import type { PlaneScene } from './plane-scene.ts';
 
@@ -28,17 +28,10 @@ async function cleanUp(scene: PlaneScene): Promise<PlaneOutcome> {
   await scene.fairlead('cleanup', `--run-folder=${scene.runFolder}`);
   const tookMs = performance.now() - from;
   const after = await readMachine(scene.namespacePath);
-  const left = changedParts(scene.untouched, after);
-  const shown = left.map((part) => `${part}: ${newLine(scene.untouched[part], after[part])}`);
-  must(left.length === 0, `not as before: ${shown.join('; ')}`);
+  const left = changesText(scene.untouched, after);
+  must(left === '', `not as before: ${left}`);
   return {
     rightAfter: `${(tookMs / 1_000).toFixed(1)} s, the whole command`,
     lost: `nothing of others: other flows keep their ids; as before: ${Object.keys(running).join(', ')} (${changed.join(', ')} had changed)`,
   };
-}
-
-/** The first line that was not there before. */
-function newLine(before: string, after: string): string {
-  const known = new Set(before.split('\n'));
-  return after.split('\n').find((line) => !known.has(line)) ?? 'lines are missing';
 }

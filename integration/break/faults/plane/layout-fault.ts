@@ -1,7 +1,7 @@
 import { quantile } from '../../../../lab/host/spread.ts';
 import { type Conversation, startDatagrams, startEcho, startStream } from './conversations.ts';
 import { buildEarlier } from './earlier-build.ts';
-import { changedParts, readMachine } from './machine.ts';
+import { changesText, readMachine } from './machine.ts';
 import { inMs, must, type PlaneFault, type PlaneOutcome } from './plane-fault.ts';
 import { planeProxy } from './plane-proxies.ts';
 import type { PlaneScene } from './plane-scene.ts';
@@ -103,6 +103,6 @@ async function startTalks(scene: PlaneScene): Promise<Talks> {
 async function cleanUp(scene: PlaneScene): Promise<void> {
   await scene.proxy.stop();
   await scene.fairlead('cleanup', `--run-folder=${scene.runFolder}`);
-  const left = changedParts(scene.untouched, await readMachine(scene.namespacePath));
-  must(left.length === 0, `after cleanup not as before: ${left.join(', ')}`);
+  const left = changesText(scene.untouched, await readMachine(scene.namespacePath));
+  must(left === '', `after cleanup not as before: ${left}`);
 }

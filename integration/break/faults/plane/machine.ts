@@ -49,6 +49,18 @@ export function changedParts(before: Machine, after: Machine): (keyof Machine)[]
   return parts.filter((part) => before[part] !== after[part]);
 }
 
+/** Each of these parts with the first line that was not there before. */
+export function changesText(before: Machine, after: Machine): string {
+  return changedParts(before, after)
+    .map((part) => `${part}: ${newLine(before[part], after[part])}`)
+    .join('; ');
+}
+
+function newLine(before: string, after: string): string {
+  const known = new Set(before.split('\n'));
+  return after.split('\n').find((line) => !known.has(line)) ?? 'lines are missing';
+}
+
 function linesOf(text: string, isWanted: (line: string) => boolean, without = /^$/): string {
   const lines = text.split('\n').filter(isWanted);
   return lines
