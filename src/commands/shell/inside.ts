@@ -11,10 +11,10 @@ import { lookUpRoute } from '../../linux/route/routes.ts';
 import { runProgramToEnd } from '../../linux/run-program.ts';
 import { type DetachedProcess, startDetached } from '../../linux/start-detached.ts';
 import { startInherited } from '../../linux/start-inherited.ts';
-import { sleep } from '../../time/sleep.ts';
 import { CommandError } from '../command-error.ts';
 import { textOf } from '../outside/files.ts';
 import { STATUS_SOCKET } from '../run/folder.ts';
+import { endAgent } from './end-agent.ts';
 import { SHELL_FILES } from './files.ts';
 import { removeShellFolder } from './folder.ts';
 import { poll } from './poll.ts';
@@ -22,7 +22,6 @@ import { poll } from './poll.ts';
 const READY_DEADLINE_MS = 60_000;
 const NETWORK_DEADLINE_MS = 10_000;
 const POLL_MS = 50;
-const END_MS = 5_000;
 const MOUNT_DEADLINE_MS = 10_000;
 const RESOLVER_FILES = [
   { name: SHELL_FILES.resolv, at: '/etc/resolv.conf' },
@@ -153,19 +152,4 @@ async function runCommand(command: readonly string[], signal: AbortSignal): Prom
   const running = await startInherited({ command: 'setpriv', args: [...plain, ...command] });
   signal.addEventListener('abort', () => running.kill('SIGTERM'), { once: true });
   return await running.ended;
-}
-
-async function endAgent(agent: DetachedProcess): Promise<void> {
-  kill(agent.pid, 'SIGTERM');
-  const late = AbortSignal.timeout(END_MS);
-  const isEnded = await Promise.race([agent.ended.then(() => true), sleep(END_MS, late)]);
-  if (isEnded !== true) kill(agent.pid, 'SIGKILL');
-}
-
-function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if (systemCode(error) !== 'ESRCH') throw error;
-  }
 }
