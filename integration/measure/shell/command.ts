@@ -5,6 +5,8 @@ import { Command } from 'commander';
 import { updateDocument } from '../../../lab/host/document.ts';
 import { interruption } from '../../../lab/host/interruption.ts';
 import { type Progress, terminalProgress } from '../../../lab/host/progress.ts';
+import { run } from '../../../lab/host/run.ts';
+import { median } from '../../../lab/host/spread.ts';
 import { until } from '../../../lab/host/until.ts';
 import { KUBERNETES_VERSION } from '../../../lab/parts/build.ts';
 import { type Laptop, startLaptop } from '../../tests/shell/laptop.ts';
@@ -16,6 +18,7 @@ const OBJECTS = join(import.meta.dirname, 'objects.yaml');
 const URL = 'http://web/hostname';
 const ONE_BY_ONE = { count: 200, atOnce: 1 };
 const AT_ONCE = { count: 2_000, atOnce: 16 };
+const STARTS = 5;
 const ROLLOUT_PER_SECOND = 200;
 const ROLLOUT_MOST_SECONDS = 150;
 const START_DEADLINE_MS = 60_000;
@@ -40,6 +43,7 @@ async function measure({ rounds, docs }: Options): Promise<void> {
   const deployments = ['web', 'bytes'];
   await using laptop = await startLaptop({ objects: OBJECTS, deployments, progress, signal });
   const ways = await measureWays(laptop, { rounds, progress });
+  const startSeconds = await progress.step('start and end', () => measureStarts(laptop));
   const rollout = await progress.step('a rollout', () => measureRollout(laptop));
   const bytes = { host: 'bytes', port: 9000, bytes: ECHO_BYTES };
   const echo = await progress.step('100 MB', () =>
@@ -49,7 +53,7 @@ async function measure({ rounds, docs }: Options): Promise<void> {
   const unread = await progress.step('beside an unread connection', () =>
     inShell<UnreadResult>(laptop, { kind: 'unread', ...endless }),
   );
-  const result = { machine, ways, rollout, echo, unread };
+  const result = { machine, ways, startSeconds, rollout, echo, unread };
   console.log(resultText(result));
   if (docs !== undefined) await updateDocument(docs, 'measured', resultMarkdown(result));
   if (complaints(result).length > 0) process.exitCode = 1;
@@ -78,6 +82,17 @@ async function requestsBy(
   load: { count: number; atOnce: number },
 ): Promise<Waits> {
   return await byWay(laptop, way, (url) => ({ kind: 'requests', url, ...load }));
+}
+
+/** A shell whose command does nothing. */
+async function measureStarts(laptop: Laptop): Promise<number> {
+  const seconds: number[] = [];
+  for (let round = 0; round < STARTS; round += 1) {
+    const startedAt = performance.now();
+    await run(laptop.shell(['true']));
+    seconds.push((performance.now() - startedAt) / 1000);
+  }
+  return median(seconds);
 }
 
 async function measureRollout(laptop: Laptop): Promise<Waits> {

@@ -14,6 +14,8 @@ export interface WayResult {
 export interface ShellResult {
   readonly machine: string;
   readonly ways: readonly WayResult[];
+  /** From typing `fairlead shell -- true` to the next prompt. */
+  readonly startSeconds: number;
   readonly rollout: Waits;
   readonly echo: EchoResult;
   readonly unread: UnreadResult;
@@ -65,9 +67,10 @@ function msText(ms: number): string {
 
 const MORE_HEAD = ['asked', 'found'];
 
-function moreRows({ rollout, echo, unread }: ShellResult): string[][] {
+function moreRows({ startSeconds, rollout, echo, unread }: ShellResult): string[][] {
   const { failed, tried, perSecond } = rollout;
   return [
+    ['`fairlead shell -- true`, from source', `${startSeconds.toFixed(1)} s, start and end`],
     [
       'a rollout of three pods at 200 connections/s',
       `${failed} of ${tried.toLocaleString('en')} failed, ${perSecond.toFixed(0)}/s answered, median ${msText(rollout.medianMs)}, p99 ${msText(rollout.p99Ms)}`,
