@@ -9,6 +9,7 @@ import type { Task, Waits } from './tasks.ts';
 
 const REQUEST_DEADLINE_MS = 20_000;
 const CHUNK_BYTES = 65_536;
+const SHOWN_FAILURES = 5;
 const MEGABYTE = 1_000_000;
 
 const task = JSON.parse(process.argv[2] ?? '') as Task;
@@ -28,30 +29,35 @@ async function perform(): Promise<unknown> {
   }
 }
 
-/** One request with a connection of its own; undefined if it fails. */
-async function requestMs(url: string): Promise<number | undefined> {
+/** Of one request with a connection of its own: how long it took, or why it failed. */
+type Answer = number | string;
+
+async function request(url: string): Promise<Answer> {
   const startedAt = performance.now();
+  const afterMs = (): number => performance.now() - startedAt;
   return await new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: REQUEST_DEADLINE_MS }, (response) => {
+    const failed = (why: string): void => resolve(`${why} after ${afterMs().toFixed(0)} ms`);
+    const asked = get(url, { agent: false, timeout: REQUEST_DEADLINE_MS }, (response) => {
       response.resume();
       response.on('end', () => {
-        resolve(response.statusCode === 200 ? performance.now() - startedAt : undefined);
+        if (response.statusCode === 200) resolve(afterMs());
+        else failed(`status ${response.statusCode}`);
       });
-      response.on('error', () => resolve(undefined));
+      response.on('error', (error: NodeJS.ErrnoException) => failed(`${error.code} in the answer`));
     });
-    request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(undefined));
+    asked.on('timeout', () => asked.destroy(new Error('nothing heard')));
+    asked.on('error', (error: NodeJS.ErrnoException) => failed(error.code ?? error.message));
   });
 }
 
 async function requests(of: { url: string; count: number; atOnce: number }): Promise<Waits> {
   const startedAt = performance.now();
-  const waits: (number | undefined)[] = [];
+  const waits: Answer[] = [];
   let left = of.count;
   const worker = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      waits.push(await requestMs(of.url));
+      waits.push(await request(of.url));
     }
   };
   await Promise.all(Array.from({ length: of.atOnce }, worker));
@@ -61,24 +67,26 @@ async function requests(of: { url: string; count: number; atOnce: number }): Pro
 /** At their times, whether earlier ones were answered or not, until a file tells to stop. */
 async function steady(of: Task & { kind: 'steady' }): Promise<Waits> {
   const startedAt = performance.now();
-  const waits: Promise<number | undefined>[] = [];
+  const waits: Promise<Answer>[] = [];
   writeFileSync(of.startedFile, 'yes');
   while (!existsSync(of.stopFile)) {
     const elapsedMs = performance.now() - startedAt;
     if (elapsedMs > of.mostSeconds * 1000) throw new Error('nobody told the load to stop');
     const due = Math.floor((elapsedMs / 1000) * of.perSecond);
-    while (waits.length < due) waits.push(requestMs(of.url));
+    while (waits.length < due) waits.push(request(of.url));
     await delay(1);
   }
   const tookMs = performance.now() - startedAt;
   return waitsOf(await Promise.all(waits), tookMs);
 }
 
-function waitsOf(all: readonly (number | undefined)[], tookMs: number): Waits {
-  const answered = all.filter((wait) => wait !== undefined);
+function waitsOf(all: readonly Answer[], tookMs: number): Waits {
+  const answered = all.filter((answer) => typeof answer === 'number');
+  const failures = all.filter((answer) => typeof answer === 'string');
   return {
     tried: all.length,
-    failed: all.length - answered.length,
+    failed: failures.length,
+    failures: failures.slice(0, SHOWN_FAILURES),
     perSecond: (answered.length / tookMs) * 1000,
     medianMs: quantile(answered, 0.5),
     p99Ms: quantile(answered, 0.99),

@@ -27,13 +27,12 @@ const LIMITS = { failed: 0, unreadMs: 100 } as const;
 /** What was asked for and is not so; none if all is. */
 export function complaints({ ways, rollout, echo, unread }: ShellResult): string[] {
   const all = ways.flatMap(({ oneByOne, atOnce }) => [...oneByOne, ...atOnce]);
-  const failed = [...all, rollout, unread.before, unread.beside].reduce(
-    (sum, waits) => sum + waits.failed,
-    0,
-  );
+  const asked = [...all, rollout, unread.before, unread.beside];
+  const failed = asked.reduce((sum, waits) => sum + waits.failed, 0);
+  const reasons = asked.flatMap(({ failures }) => failures).join(', ');
   const longest = unread.beside.longestMs;
   return [
-    ...(failed > LIMITS.failed ? [`${failed} connections failed`] : []),
+    ...(failed > LIMITS.failed ? [`${failed} connections failed: ${reasons}`] : []),
     ...(echo.isEqual ? [] : ['the bytes that came back differ']),
     ...(unread.isOpen ? [] : ['the unread connection was closed']),
     ...(longest > LIMITS.unreadMs
@@ -70,7 +69,7 @@ const MORE_HEAD = ['asked', 'found'];
 function moreRows({ startSeconds, rollout, echo, unread }: ShellResult): string[][] {
   const { failed, tried, perSecond } = rollout;
   return [
-    ['`fairlead shell -- true`, from source', `${startSeconds.toFixed(1)} s, start and end`],
+    ['`fairlead shell -- true`', `${startSeconds.toFixed(1)} s, start and end`],
     [
       'a rollout of three pods at 200 connections/s',
       `${failed} of ${tried.toLocaleString('en')} failed, ${perSecond.toFixed(0)}/s answered, median ${msText(rollout.medianMs)}, p99 ${msText(rollout.p99Ms)}`,

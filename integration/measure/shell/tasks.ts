@@ -27,6 +27,8 @@ export type Task =
 export interface Waits {
   readonly tried: number;
   readonly failed: number;
+  /** Why, the first of them. */
+  readonly failures: readonly string[];
   /** Answered ones. */
   readonly perSecond: number;
   readonly medianMs: number;

@@ -27,6 +27,8 @@ export interface LaptopOptions {
   /** Manifests with an account `laptop` and Deployments. */
   readonly objects: string;
   readonly deployments: readonly string[];
+  /** What Node is started with; the sources by default. */
+  readonly program?: readonly string[];
   readonly progress?: Progress;
   readonly signal?: AbortSignal;
 }
@@ -38,7 +40,7 @@ const DEADLINE_MS = 180_000;
 export async function startLaptop(options: LaptopOptions): Promise<Laptop> {
   const [proxy] = REAL_PROXIES;
   if (proxy === undefined) throw new LabError('LAB_USAGE', 'no proxy for real nodes', { next: '' });
-  const { progress = silentProgress, signal } = options;
+  const { progress = silentProgress, signal, program = [MAIN] } = options;
   const cluster = await startRealCluster({ nodeCount: 1, proxy, progress, signal });
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-shell-test-'));
   await chmod(folder, 0o755);
@@ -57,7 +59,7 @@ export async function startLaptop(options: LaptopOptions): Promise<Laptop> {
     plain: (command) => enterNamespace(cluster.fabricPath, [...NOBODY, ...command]),
     shell: (command) => {
       const rights = ['--kubeconfig', join(folder, 'kubeconfig'), '--namespaces', 'default'];
-      const shell = [process.execPath, MAIN, 'shell', ...rights, '--', ...command];
+      const shell = [process.execPath, ...program, 'shell', ...rights, '--', ...command];
       return enterNamespace(cluster.fabricPath, [...NOBODY, ...shell]);
     },
     [Symbol.asyncDispose]: dispose,
