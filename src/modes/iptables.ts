@@ -52,7 +52,11 @@ export const IPTABLES: Mode = {
   flows: () => new KernelConntrack(),
   pages: iptablesPages,
   raw: restoreInput,
-  leavesAlone: { unknownPorts: true, ownPacketsToExternalIPs: true },
+  leavesAlone: {
+    unknownPorts: true,
+    ownPacketsToExternalIPs: true,
+    sourceRangesWithoutEndpoints: true,
+  },
   proof: IPTABLES_PROOF,
   failureMetrics: {
     writes: 'iptables_restore_failures_total',

@@ -19,14 +19,16 @@ export type PodSign =
   | { readonly by: 'interface-prefix'; readonly prefix: string };
 
 /**
- * Packets that the rules of a mode neither reject nor drop, although the policy says so: they go
- * on untranslated.
+ * What the rules of a mode do not do, although the policy says so. Packets that are neither rejected
+ * nor dropped go on untranslated.
  */
 export interface LeftAlone {
   /** To a port that no Service at the address has, and to unassigned addresses of Service ranges. */
   readonly unknownPorts: boolean;
   /** Of the node itself, to external and load-balancer IPs without endpoints. */
   readonly ownPacketsToExternalIPs: boolean;
+  /** Source ranges of a frontend without endpoints: every client is rejected, not dropped. */
+  readonly sourceRangesWithoutEndpoints: boolean;
 }
 
 /** A node, as far as it decides what happens to a connection. */

@@ -128,7 +128,11 @@ describe('predict()', () => {
   });
 
   it('lets pass what the rules of the mode leave alone', () => {
-    const leavesAlone = { unknownPorts: true, ownPacketsToExternalIPs: true };
+    const leavesAlone = {
+      unknownPorts: true,
+      ownPacketsToExternalIPs: true,
+      sourceRangesWithoutEndpoints: true,
+    };
     const place = placeWith({}, { leavesAlone });
     assert.equal(brief(ask(rows, '10.96.0.1:81', { place })), 'PORT_NOT_DECLARED pass');
     assert.equal(brief(ask(rows, '10.96.7.7:80', { place })), 'NO_SUCH_ADDRESS pass');
@@ -138,6 +142,11 @@ describe('predict()', () => {
     assert.equal(brief(ask(empty, '198.18.0.1:80', { place })), refused);
     assert.equal(brief(ask(empty, '10.96.0.1:80', { place, from: 'host' })), refused);
     assert.equal(brief(ask(empty, '172.30.1.1:30080', { place, from: 'host' })), refused);
+    const unlisted = { from: '192.0.2.1' };
+    assert.equal(brief(ask(empty, '198.18.0.2:80', { place, ...unlisted })), refused);
+    const dropped = 'DROPPED_SOURCE_RANGE drop';
+    assert.equal(brief(ask(empty, '198.18.0.2:80', unlisted)), dropped);
+    assert.equal(brief(ask(rows, '198.18.0.2:80', { place, ...unlisted })), dropped);
   });
 
   it('serves only the node itself where no interface of clients is named', () => {

@@ -66,10 +66,12 @@ export function predictAt(
   if (!isClient(source, place)) {
     return { code: 'NOT_A_CLIENT', action: 'pass', row, frontend };
   }
-  if (allowedSources !== undefined && !isAllowed(source, allowedSources)) {
+  const outcome = frontend.outcomes[source.class];
+  const isEmpty = outcome.action === 'reject';
+  const areRangesChecked = !(isEmpty && place.leavesAlone?.sourceRangesWithoutEndpoints);
+  if (areRangesChecked && allowedSources !== undefined && !isAllowed(source, allowedSources)) {
     return { code: 'DROPPED_SOURCE_RANGE', action: 'drop', row, frontend, allowedSources };
   }
-  const outcome = frontend.outcomes[source.class];
   if (outcome.action === 'drop') {
     return { code: 'DROPPED_NO_LOCAL_ENDPOINTS', action: 'drop', row, frontend };
   }
