@@ -283,6 +283,11 @@ export interface DataPlane {
    * on. Their connections go on; those that no row wants drain.
    */
   adopt?(servers: readonly KernelFrontend[]): Promise<void>;
+  /**
+   * True: the kernel has nothing of this plane. For planes that read it by starting programs, which
+   * this does not. False says only that one has to look.
+   */
+  isAbsent?(): Promise<boolean>;
   /** Every address that our kernel objects translate, also after a restart; empty after `remove`. */
   frontends(): Promise<readonly KernelFrontend[]>;
   /** How many objects `remove` would delete, by kind; empty if there are none. */

@@ -36,6 +36,19 @@ test('removes the parts of other modes once, and none of its own', async () => {
   assert.deepEqual(clock.sleptMs, []);
 });
 
+test('reads and removes nothing of a part that the kernel is known not to have', async () => {
+  const { options, calls } = stage({});
+  const infos: unknown[] = [];
+  const open = (part: Part) =>
+    part.name === 'iptables'
+      ? { ...options.open(part), isAbsent: async () => true }
+      : options.open(part);
+  const log = { ...options.log, info: (...told: unknown[]) => void infos.push(told) };
+  await removeOtherParts({ ...options, open, log }, new AbortController().signal);
+  assert.deepEqual(calls, ['ebpf hooks', 'forwarder', 'ipvs']);
+  assert.deepEqual(infos, []);
+});
+
 test('retries a removal that failed, and logs each new reason once', async () => {
   const { options, clock, calls, warnings } = stage({
     iptables: ['locked', 'locked', 'refused', 'refused', 'locked'],

@@ -3,13 +3,13 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { BACKENDS } from '../../linux/iptables/programs.ts';
-import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
+import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { type Applied, PlaneError, type RowChange } from '../contract.ts';
 import { change } from '../shared/testing/change.ts';
 import { ALL_JUMPS } from './fixed-parts.ts';
 import { rowChainNames } from './names.ts';
-import type { IptablesPlane } from './plane.ts';
-import { bring, Tools } from './testing/kernel.ts';
+import { IptablesPlane } from './plane.ts';
+import { bring, openNetfilter, Tools } from './testing/kernel.ts';
 import { EXTERNAL, FACTS, frontend, INTERNAL, NOBODY, row, upstreamRows } from './testing/rows.ts';
 
 // A new one for each test, so that none meets what another has made.
@@ -57,6 +57,17 @@ for (const backend of BACKENDS) {
       const second = await bring(tools.newPlane(), ROWS);
       assert.equal(second.right.size, ROWS.length);
       assert.deepEqual([second.differenceCount, second.writeCount], [0, 0]);
+    });
+
+    it('knows without a program whether anything of it is there', async () => {
+      const absent = async () =>
+        await new IptablesPlane({ path: '/nonexistent', openNetlink: openNetfilter }).isAbsent();
+      assert.equal(await absent(), true);
+      await bring(tools.newPlane(), ROWS);
+      assert.equal(await absent(), false);
+      await tools.newPlane().remove();
+      // An empty table of the legacy program may have been anything.
+      assert.equal(await absent(), backend === 'nft');
     });
 
     it('follows changes in any order', async () => {
@@ -293,3 +304,14 @@ for (const backend of BACKENDS) {
     });
   });
 }
+
+it('takes chains of the kubelet for nothing of its own', async () => {
+  const program = '/usr/sbin/xtables-nft-multi';
+  for (const tool of ['iptables', 'ip6tables']) {
+    run([program, tool, '-t', 'mangle', '-N', 'KUBE-KUBELET-CANARY']);
+    run([program, tool, '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT']);
+    run([program, tool, '-t', 'filter', '-N', 'KUBE-FIREWALL']);
+  }
+  const plane = new IptablesPlane({ path: '/nonexistent', openNetlink: openNetfilter });
+  assert.equal(await plane.isAbsent(), true);
+});

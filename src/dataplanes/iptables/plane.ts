@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FAMILIES, type Family, type Forwarding } from '../../forwarding/model.ts';
-import type { FoundBackend } from '../../linux/iptables/backend.ts';
+import { type FoundBackend, hasLegacyTables } from '../../linux/iptables/backend.ts';
 import { isIncompatible } from '../../linux/iptables/errors.ts';
 import { saveTable } from '../../linux/iptables/save.ts';
 import type { SavedTable } from '../../linux/iptables/saved-table.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
+import { NftConnection } from '../../linux/nftables/connection.ts';
 import type { NftEvent } from '../../linux/nftables/events.ts';
 import type {
   Attachment,
@@ -38,7 +39,7 @@ import { pollTables } from './poll.ts';
 import { COUNTED_TABLES, type CountedTable, fixedRuleCount } from './rule-counts.ts';
 import type { Abilities } from './setting.ts';
 import { Suspects } from './suspects.ts';
-import { orNothing } from './unreadable.ts';
+import { hasOurChains, orNothing } from './unreadable.ts';
 
 const POLL_MS = 5000;
 /**
@@ -232,6 +233,17 @@ export class IptablesPlane implements DataPlane {
         lastWritten: counts.lastWritten(table),
       }));
     });
+  }
+
+  async isAbsent(): Promise<boolean> {
+    if (hasLegacyTables()) return false;
+    try {
+      using connection = new NftConnection(this.#options.openNetlink('requests'));
+      for (const family of FAMILIES) if (await hasOurChains(connection, family)) return false;
+      return true;
+    } catch (error) {
+      throw asPlaneError(error);
+    }
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {

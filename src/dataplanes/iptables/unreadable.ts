@@ -3,9 +3,8 @@ import { isIncompatible } from '../../linux/iptables/errors.ts';
 import { IPTABLES_TABLES } from '../../linux/iptables/programs.ts';
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
-import { hasOurs } from './clean-up.ts';
+import { countOurs } from './clean-up.ts';
 import type { KernelView } from './kernel-view.ts';
-import { isRowChain } from './names.ts';
 
 const TABLE_FAMILY = { IPv4: 'ip', IPv6: 'ip6' } as const;
 
@@ -32,12 +31,12 @@ export async function orNothing<T>(
 }
 
 /** By their names, which the kernel gives whatever is in them. */
-async function hasOurChains(connection: NftConnection, family: Family): Promise<boolean> {
+export async function hasOurChains(connection: NftConnection, family: Family): Promise<boolean> {
   const tables = [];
   for (const name of IPTABLES_TABLES) {
     const chains = await connection.chains({ family: TABLE_FAMILY[family], name });
     tables.push([name, new Map(chains.map((chain) => [chain.name, []]))]);
   }
   const view = Object.fromEntries(tables) as KernelView;
-  return hasOurs(view) || [...view.nat.keys()].some(isRowChain);
+  return countOurs(view).chains > 0;
 }

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { IptablesError, isIncompatible } from './errors.ts';
-import { BACKENDS, type Backend, findProgram, type IptablesFamily } from './programs.ts';
+import {
+  BACKENDS,
+  type Backend,
+  findProgram,
+  IPTABLES_TABLES,
+  type IptablesFamily,
+} from './programs.ts';
 import { type SaveCall, saveTable } from './save.ts';
 import type { SavedTable } from './saved-table.ts';
 
@@ -58,7 +64,7 @@ async function look(of: { backend: Backend; program: string }): Promise<{
   let ruleCount = 0;
   let isUsed = false;
   for (const family of FAMILIES) {
-    for (const table of ['mangle', 'nat', 'filter'] as const) {
+    for (const table of IPTABLES_TABLES) {
       // Running the legacy program creates the table, which costs every packet from then on.
       if (of.backend === 'legacy' && !hasLegacyTable(family, table)) continue;
       const saved = await readable({ program: of.program, family, table });
@@ -79,6 +85,11 @@ async function readable(call: SaveCall): Promise<SavedTable | undefined> {
     if (isIncompatible(error)) return undefined;
     throw error;
   }
+}
+
+/** Whether the kernel has any of the tables that the legacy program would have made. */
+export function hasLegacyTables(): boolean {
+  return FAMILIES.some((family) => IPTABLES_TABLES.some((table) => hasLegacyTable(family, table)));
 }
 
 /** Read synchronously: /proc/net shows the network of the thread that opens it. */
