@@ -55,7 +55,7 @@ export const IPTABLES: Mode = {
   leavesAlone: {
     unknownPorts: true,
     ownPacketsToExternalIPs: true,
-    sourceRangesWithoutEndpoints: true,
+    limitsWithoutEndpoints: true,
   },
   proof: IPTABLES_PROOF,
   failureMetrics: {

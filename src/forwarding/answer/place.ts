@@ -27,8 +27,11 @@ export interface LeftAlone {
   readonly unknownPorts: boolean;
   /** Of the node itself, to external and load-balancer IPs without endpoints. */
   readonly ownPacketsToExternalIPs: boolean;
-  /** Source ranges of a frontend without endpoints: every client is rejected, not dropped. */
-  readonly sourceRangesWithoutEndpoints: boolean;
+  /**
+   * Source ranges and the addresses of node ports, where there are no endpoints: every client is
+   * rejected, at every address of the node.
+   */
+  readonly limitsWithoutEndpoints: boolean;
 }
 
 /** A node, as far as it decides what happens to a connection. */

@@ -131,7 +131,7 @@ describe('predict()', () => {
     const leavesAlone = {
       unknownPorts: true,
       ownPacketsToExternalIPs: true,
-      sourceRangesWithoutEndpoints: true,
+      limitsWithoutEndpoints: true,
     };
     const place = placeWith({}, { leavesAlone });
     assert.equal(brief(ask(rows, '10.96.0.1:81', { place })), 'PORT_NOT_DECLARED pass');
@@ -195,6 +195,23 @@ describe('predict(), node ports', () => {
     const elsewhereHas = ask(rows, '172.30.1.2:30080');
     assert.ok(elsewhereHas.code === 'NO_SUCH_ADDRESS');
     assert.equal(elsewhereHas.nodePort?.row.id.service, 'web');
+  });
+
+  it('are refused at every own address where the mode looks at none before it refuses', () => {
+    const leavesAlone = {
+      unknownPorts: true,
+      ownPacketsToExternalIPs: true,
+      limitsWithoutEndpoints: true,
+    };
+    const place = placeWith({}, { leavesAlone, machineAddresses: ['172.30.1.1', '10.1.0.254'] });
+    const elsewhereAt = (of: typeof rows, from: string) =>
+      brief(ask(of, '10.1.0.254:30080', { place, from }));
+    for (const from of ['pod', 'host', 'outside']) {
+      assert.equal(elsewhereAt(rowsOf([EDGE]), from), 'REFUSED_NO_ENDPOINTS reject');
+      const dropped = 'DROPPED_NO_LOCAL_ENDPOINTS drop';
+      assert.equal(elsewhereAt(rowsOf([EDGE], [AWAY]), from), dropped);
+      assert.equal(elsewhereAt(rows, from), 'NODE_PORT_NOT_HERE pass');
+    }
   });
 
   it('are served at every own address where all are', () => {

@@ -1,6 +1,6 @@
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
-import type { Forwarding, Frontend } from '../model.ts';
+import type { Forwarding, Frontend, Outcome } from '../model.ts';
 import { type Destination, type Found, type Match, matchOf, unknownPort } from './destination.ts';
 import { relayedAt } from './loopback.ts';
 import type { Place } from './place.ts';
@@ -24,7 +24,22 @@ export function predict(
   if (match.is !== 'node port elsewhere') return predictUnknown(match, asked.source, place);
   const { row, frontend } = match;
   const relayed = relayedAt(match, { ...asked, place });
-  return relayed ?? { code: 'NODE_PORT_NOT_HERE', action: 'pass', row, frontend };
+  if (relayed) return relayed;
+  const rejected = rejectedEverywhere(asked.source, match, place);
+  return rejected ?? { code: 'NODE_PORT_NOT_HERE', action: 'pass', row, frontend };
+}
+
+/** At an address that serves no node ports. Undefined: no rule is there for it. */
+function rejectedEverywhere(
+  source: Source,
+  { row, frontend }: Found,
+  place: Place,
+): Prediction | undefined {
+  const { outcomes, notServed } = frontend;
+  if (!place.leavesAlone?.limitsWithoutEndpoints || notServed !== undefined) return undefined;
+  if (!isClient(source, place) || outcomes.outside.action === 'forward') return undefined;
+  // The rule is for clients outside, and asks for no source.
+  return predictLost(outcomes.outside, { row, frontend }, false);
 }
 
 type Unknown = Exclude<Match, { is: 'frontend' | 'node port elsewhere' }>;
@@ -68,23 +83,31 @@ export function predictAt(
   }
   const outcome = frontend.outcomes[source.class];
   const isEmpty = outcome.action === 'reject';
-  const areRangesChecked = !(isEmpty && place.leavesAlone?.sourceRangesWithoutEndpoints);
+  const areRangesChecked = !(isEmpty && place.leavesAlone?.limitsWithoutEndpoints);
   if (areRangesChecked && allowedSources !== undefined && !isAllowed(source, allowedSources)) {
     return { code: 'DROPPED_SOURCE_RANGE', action: 'drop', row, frontend, allowedSources };
   }
-  if (outcome.action === 'drop') {
-    return { code: 'DROPPED_NO_LOCAL_ENDPOINTS', action: 'drop', row, frontend };
-  }
-  if (outcome.action === 'reject') {
-    const code = outcome.reason === 'not-a-node' ? 'REFUSED_NOT_A_NODE' : 'REFUSED_NO_ENDPOINTS';
-    const action = isLeftAlone(source, frontend, place) ? 'pass' : 'reject';
-    return { code, action, row, frontend };
+  if (outcome.action !== 'forward') {
+    return predictLost(outcome, { row, frontend }, isLeftAlone(source, frontend, place));
   }
   const { list, masquerade } = outcome;
   const endpoints = list === 'local' ? row.localEndpoints : row.clusterEndpoints;
   const { affinitySeconds } = row;
   const found = { row, frontend, list, masquerade, endpoints, affinitySeconds };
   return { code: 'REACHES', action: 'forward', ...found };
+}
+
+/** No endpoint gets it. */
+function predictLost(
+  outcome: Exclude<Outcome, { action: 'forward' }>,
+  { row, frontend }: Found,
+  isPassed: boolean,
+): Prediction {
+  if (outcome.action === 'drop') {
+    return { code: 'DROPPED_NO_LOCAL_ENDPOINTS', action: 'drop', row, frontend };
+  }
+  const code = outcome.reason === 'not-a-node' ? 'REFUSED_NOT_A_NODE' : 'REFUSED_NO_ENDPOINTS';
+  return { code, action: isPassed ? 'pass' : 'reject', row, frontend };
 }
 
 function isLeftAlone(source: Source, { kind }: Frontend, { leavesAlone }: Place): boolean {
