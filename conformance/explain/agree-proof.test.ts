@@ -51,3 +51,9 @@ it('accepts a fault behind Fairlead that the packets met too', () => {
   assert.equal(proofDisagrees(told(silent), [SILENT]), undefined);
   assert.match(proofDisagrees(told(silent), [ANSWERED]) ?? '', /was silent/);
 });
+
+it('takes a connection that a forwarder accepts and resets for refused', () => {
+  const accepted = { ...told({ ...REACHED, agrees: false }), code: 'ENDPOINT_SILENT' };
+  assert.equal(proofDisagrees(accepted, [REFUSED]), undefined);
+  assert.match(proofDisagrees(accepted, [ANSWERED]) ?? '', /was refused .*answered/);
+});

@@ -14,6 +14,8 @@ export interface ProofOfPacket {
 /** The code for rules that did something else than predicted. */
 const RULES_DIFFER = 'NOT_AS_PREDICTED';
 
+const NO_ENDPOINT_ANSWERED = 'ENDPOINT_SILENT';
+
 /** What became of a probe, in the terms of the questions. */
 type Fate = 'answered' | 'refused' | 'silent';
 
@@ -33,7 +35,7 @@ export function proofDisagrees(
   outcomes: readonly Outcome[],
 ): string | undefined {
   const { code, sentence, proof } = of;
-  const fate = fateOf(proof);
+  const fate = fateOf(proof, code);
   const fates = new Set(outcomes.map(({ kind }) => FATES[kind]));
   const seen = [...new Set(outcomes.map(describeOutcome))].slice(0, 4).join('; ');
   if (fate !== undefined && !fates.has(fate)) {
@@ -46,7 +48,9 @@ export function proofDisagrees(
 }
 
 /** Undefined: it does not show. */
-function fateOf({ kind, outcome, answer }: ProofOfPacket): Fate | undefined {
+function fateOf({ kind, outcome, answer }: ProofOfPacket, code: string): Fate | undefined {
+  // A forwarder accepts first, and resets its client if it then reaches no endpoint.
+  if (answer.is === 'accepted' && code === NO_ENDPOINT_ANSWERED) return 'refused';
   if (answer.is === 'accepted' || answer.is === 'answered') return 'answered';
   if (answer.is === 'refused' || answer.is === 'unreachable') return 'refused';
   if (outcome.is === 'dropped') return 'silent';
