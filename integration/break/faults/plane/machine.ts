@@ -1,6 +1,7 @@
 import { kernelHas } from '../../../../lab/host/kernel-parts.ts';
 import { enterNamespace } from '../../../../lab/host/namespaces.ts';
 import { run } from '../../../../lab/host/run.ts';
+import { withoutShared } from './shared-rules.ts';
 
 /** What a program could have left on a machine. */
 export interface Machine {
@@ -25,7 +26,7 @@ export async function readMachine(namespacePath: string): Promise<Machine> {
   const settings = await inside('sysctl', '-a', '--pattern', SETTINGS);
   const flows = await inside('conntrack', '-L', '-o', 'id');
   return {
-    rules: await inside('nft', '-s', 'list', 'ruleset'),
+    rules: withoutShared(await inside('nft', '-s', 'list', 'ruleset')),
     addresses: await inside('ip', 'address'),
     routing: (await inside('ip', 'rule')) + (await inside('ip', '-6', 'rule')),
     virtualServers: kernelHas('ipvs') ? await inside('ipvsadm', '-S', '-n') : '',
