@@ -8,7 +8,7 @@ export interface Processor extends Disposable {
 
 /**
  * A guest has one processor, and every system call in it is a switch between two processes of this
- * machine. On one processor that is a third cheaper than between two, and leaves the others free.
+ * machine. On one processor it takes less time than across two, and leaves the others free.
  * Undefined: each has a guest already.
  */
 export async function takeProcessor(user = 'fairlead-guest'): Promise<Processor | undefined> {

@@ -16,7 +16,7 @@ import type { EchoResult, UnreadResult, Waits } from './tasks.ts';
 import { byWay, inShell, rollOut, WAYS, type Way } from './ways.ts';
 
 const OBJECTS = join(import.meta.dirname, 'objects.yaml');
-const URL = 'http://web/hostname';
+const WEB_URL = 'http://web/hostname';
 const ONE_BY_ONE = { count: 200, atOnce: 1 };
 const AT_ONCE = { count: 2_000, atOnce: 16 };
 const STARTS = 5;
@@ -51,7 +51,7 @@ async function measure({ rounds, docs }: Options): Promise<void> {
   const echo = await progress.step('100 MB', () =>
     inShell<EchoResult>(laptop, { kind: 'echo', ...bytes }),
   );
-  const endless = { host: 'bytes', port: 9001, url: URL, count: UNREAD_COUNT };
+  const endless = { host: 'bytes', port: 9001, url: WEB_URL, count: UNREAD_COUNT };
   const unread = await progress.step('beside an unread connection', () =>
     inShell<UnreadResult>(laptop, { kind: 'unread', ...endless }),
   );
@@ -104,7 +104,7 @@ async function measureRollout(laptop: Laptop): Promise<Waits> {
   await chmod(startedFile, 0o666);
   const load = inShell<Waits>(laptop, {
     kind: 'steady',
-    url: URL,
+    url: WEB_URL,
     perSecond: ROLLOUT_PER_SECOND,
     mostSeconds: ROLLOUT_MOST_SECONDS,
     startedFile,

@@ -41,7 +41,7 @@ export function complaints({ ways, rollout, echo, unread }: ShellResult): string
   ];
 }
 
-const WAYS_HEAD = ['way', 'one by one', 'median', 'p99', '16 at once', 'median', 'p99', 'failed'];
+const WAYS_HEAD = ['way', '1 at once', 'median', 'p99', '16 at once', 'median', 'p99', 'failed'];
 
 function wayRow({ way, oneByOne, atOnce }: WayResult): string[] {
   const of = (runs: readonly Waits[]): string[] => [
@@ -53,7 +53,7 @@ function wayRow({ way, oneByOne, atOnce }: WayResult): string[] {
   const tried = all.reduce((sum, waits) => sum + waits.tried, 0);
   const failed = all.reduce((sum, waits) => sum + waits.failed, 0);
   const counted = (count: number): string => count.toLocaleString('en');
-  return [way, ...of(oneByOne), ...of(atOnce), `${counted(failed)} of ${counted(tried)}`];
+  return [way, ...of(oneByOne), ...of(atOnce), `${counted(failed)}/${counted(tried)}`];
 }
 
 function middle(runs: readonly Waits[], key: 'perSecond' | 'medianMs' | 'p99Ms'): number {

@@ -7,7 +7,7 @@ import type { Laptop } from '../../tests/shell/laptop.ts';
 import { says } from '../top/says.ts';
 import type { Task } from './tasks.ts';
 
-export const WAYS = ['straight', 'kubectl port-forward', 'fairlead shell'] as const;
+export const WAYS = ['straight', 'port-forward', 'fairlead shell'] as const;
 export type Way = (typeof WAYS)[number];
 
 const LOAD = join(import.meta.dirname, 'load.ts');

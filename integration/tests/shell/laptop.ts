@@ -1,12 +1,11 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LabError } from '../../../lab/host/errors.ts';
 import { enterNamespace } from '../../../lab/host/namespaces.ts';
 import { type Progress, silentProgress } from '../../../lab/host/progress.ts';
 import { run } from '../../../lab/host/run.ts';
 import { type RealCluster, startRealCluster } from '../../../lab/real/cluster.ts';
-import { REAL_PROXIES } from '../../../lab/real/proxies/registry.ts';
+import { findRealProxy } from '../../../lab/real/proxies/registry.ts';
 
 type Argv = readonly [string, ...string[]];
 
@@ -24,7 +23,7 @@ export interface Laptop extends AsyncDisposable {
 }
 
 export interface LaptopOptions {
-  /** Manifests with an account `laptop` and Deployments. */
+  /** Manifests with the Deployments. */
   readonly objects: string;
   readonly deployments: readonly string[];
   /** What Node is started with; the sources by default. */
@@ -33,15 +32,21 @@ export interface LaptopOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Any: the laptop has no route to the nodes. */
+const PROXY = 'upstream-nftables';
+const ACCOUNT = join(import.meta.dirname, 'account.yaml');
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const NOBODY = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'] as const;
 const DEADLINE_MS = 180_000;
 
 export async function startLaptop(options: LaptopOptions): Promise<Laptop> {
-  const [proxy] = REAL_PROXIES;
-  if (proxy === undefined) throw new LabError('LAB_USAGE', 'no proxy for real nodes', { next: '' });
   const { progress = silentProgress, signal, program = [MAIN] } = options;
-  const cluster = await startRealCluster({ nodeCount: 1, proxy, progress, signal });
+  const cluster = await startRealCluster({
+    nodeCount: 1,
+    proxy: findRealProxy(PROXY),
+    progress,
+    signal,
+  });
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-shell-test-'));
   await chmod(folder, 0o755);
   const dispose = async (): Promise<void> => {
@@ -65,7 +70,7 @@ export async function startLaptop(options: LaptopOptions): Promise<Laptop> {
     [Symbol.asyncDispose]: dispose,
   };
   try {
-    await laptop.kubectl('apply', '-f', options.objects);
+    await laptop.kubectl('apply', '-f', ACCOUNT, '-f', options.objects);
     for (const name of options.deployments) {
       await laptop.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=120s');
     }

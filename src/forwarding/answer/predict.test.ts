@@ -20,6 +20,11 @@ function placeWith(more: Partial<PlaceFacts> = {}, rest: Partial<Place> = {}): P
 }
 
 const PLACE = placeWith();
+const ALL_LEFT = {
+  unknownPorts: true,
+  ownPacketsToExternalIPs: true,
+  limitsWithoutEndpoints: true,
+};
 
 /** Every kind of address, policy Local for external ones, an endpoint here and one elsewhere. */
 const EDGE = service({
@@ -128,12 +133,7 @@ describe('predict()', () => {
   });
 
   it('lets pass what the rules of the mode leave alone', () => {
-    const leavesAlone = {
-      unknownPorts: true,
-      ownPacketsToExternalIPs: true,
-      limitsWithoutEndpoints: true,
-    };
-    const place = placeWith({}, { leavesAlone });
+    const place = placeWith({}, { leavesAlone: ALL_LEFT });
     assert.equal(brief(ask(rows, '10.96.0.1:81', { place })), 'PORT_NOT_DECLARED pass');
     assert.equal(brief(ask(rows, '10.96.7.7:80', { place })), 'NO_SUCH_ADDRESS pass');
     const empty = rowsOf([EDGE]);
@@ -198,12 +198,10 @@ describe('predict(), node ports', () => {
   });
 
   it('are refused at every own address where the mode looks at none before it refuses', () => {
-    const leavesAlone = {
-      unknownPorts: true,
-      ownPacketsToExternalIPs: true,
-      limitsWithoutEndpoints: true,
-    };
-    const place = placeWith({}, { leavesAlone, machineAddresses: ['172.30.1.1', '10.1.0.254'] });
+    const place = placeWith(
+      {},
+      { leavesAlone: ALL_LEFT, machineAddresses: ['172.30.1.1', '10.1.0.254'] },
+    );
     const elsewhereAt = (of: typeof rows, from: string) =>
       brief(ask(of, '10.1.0.254:30080', { place, from }));
     for (const from of ['pod', 'host', 'outside']) {
