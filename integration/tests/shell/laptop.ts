@@ -32,7 +32,7 @@ export interface LaptopOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Any: the laptop has no route to the nodes. */
+/** Any: a shell meets none of its rules. */
 const PROXY = 'upstream-nftables';
 const ACCOUNT = join(import.meta.dirname, 'account.yaml');
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
