@@ -1,6 +1,6 @@
 import { failOnLostOutput } from './commands/lost-output.ts';
 import { runProgram } from './commands/program.ts';
-import { commandTree } from './commands/tree.ts';
+import { commandsFor } from './commands/tree.ts';
 import { nameProcess } from './linux/process-name.ts';
 
 nameProcess('fairlead');
@@ -8,4 +8,4 @@ failOnLostOutput(process.stdout);
 // Nowhere is left to tell of what standard error did not take.
 process.stderr.on('error', () => undefined);
 const [, programPath, ...args] = process.argv;
-process.exitCode = await runProgram(commandTree(), args, programPath);
+process.exitCode = await runProgram(commandsFor, args, programPath);

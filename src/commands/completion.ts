@@ -10,7 +10,7 @@ interface CompletionOptions {
 }
 
 /** `fairlead completion`: prints completion scripts. */
-export function completionCommand(commands: () => readonly Command[]): Command {
+export function completionCommand(commands: () => Promise<readonly Command[]>): Command {
   const command = new Command('completion');
   return command
     .description('print the completion script for a shell: source <(fairlead completion bash)')
@@ -20,7 +20,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       'write the scripts of all shells and the manual pages to this folder, for a package',
     )
     .action(async (shell: Shell | undefined, { write }: CompletionOptions) => {
-      const verbs = describeVerbs(commands());
+      const verbs = describeVerbs(await commands());
       if (write !== undefined) {
         await writeShellFiles(write, { verbs, about: ABOUT, version: VERSION });
       } else if (shell !== undefined) printData(SHELLS[shell].write(verbs).trimEnd());

@@ -23,7 +23,7 @@ async function run(context: TestContext, ...args: readonly string[]): Promise<Ru
   const log = context.mock.method(console, 'log', (text: string) => out.push(`${text}\n`));
   const error = context.mock.method(console, 'error', (text: string) => err.push(`${text}\n`));
   try {
-    const code = await runProgram([configCommand()], ['config', ...args]);
+    const code = await runProgram(async () => [configCommand()], ['config', ...args]);
     return { code, out: out.join(''), err: err.join('') };
   } finally {
     for (const { mock } of [log, error]) mock.restore();

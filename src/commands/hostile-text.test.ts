@@ -40,7 +40,7 @@ async function run(t: TestContext, command: Command, ...args: string[]): Promise
   const error = t.mock.method(console, 'error', (text: string) => err.push(`${text}\n`));
   const before = process.exitCode;
   try {
-    await runProgram([command], [command.name(), ...args]);
+    await runProgram(async () => [command], [command.name(), ...args]);
   } finally {
     process.exitCode = before;
     for (const { mock } of [log, error]) mock.restore();

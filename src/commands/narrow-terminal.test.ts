@@ -61,7 +61,7 @@ async function shown(t: TestContext, command: Command, args: readonly string[]):
   const before = { isTTY: process.stdout.isTTY, columns: process.stdout.columns };
   Object.assign(process.stdout, { isTTY: true, columns: COLUMNS });
   try {
-    await runProgram([command], [command.name(), ...args]);
+    await runProgram(async () => [command], [command.name(), ...args]);
   } finally {
     Object.assign(process.stdout, before);
     for (const { mock } of [log, error]) mock.restore();

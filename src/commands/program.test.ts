@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { runProgram } from './program.ts';
-import { commandTree } from './tree.ts';
+import { commandsFor, commandTree } from './tree.ts';
 
 async function run(t: TestContext, ...args: readonly string[]) {
   const out: string[] = [];
@@ -9,15 +9,16 @@ async function run(t: TestContext, ...args: readonly string[]) {
   const log = t.mock.method(console, 'log', (text: string) => void out.push(text));
   const error = t.mock.method(console, 'error', (text: string) => void err.push(text));
   try {
-    const code = await runProgram(commandTree(), args);
+    const code = await runProgram(commandsFor, args);
     return { code, out: out.join('\n'), err: err.join('\n') };
   } finally {
     for (const { mock } of [log, error]) mock.restore();
   }
 }
 
-const VERBS = commandTree().map((command) => command.name());
-const IN_GROUPS = commandTree().flatMap((group) =>
+const COMMANDS = await commandTree();
+const VERBS = COMMANDS.map((command) => command.name());
+const IN_GROUPS = COMMANDS.flatMap((group) =>
   group.commands.map((command) => [group.name(), command.name()]),
 );
 

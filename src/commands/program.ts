@@ -12,22 +12,23 @@ export interface Program {
   /** As it is called. */
   readonly name: string;
   readonly about: string;
-  readonly commands: readonly Command[];
+  /** Those that the arguments need; all, unless they name one. */
+  readonly commandsFor: (args: readonly string[]) => Promise<readonly Command[]>;
 }
 
 /** Runs a command of `fairlead`; resolves to the exit code. */
 export async function runProgram(
-  commands: readonly Command[],
+  commandsFor: Program['commandsFor'],
   args: readonly string[],
   programPath?: string,
 ): Promise<number> {
-  const fairlead = { name: 'fairlead', about: ABOUT, commands };
+  const fairlead = { name: 'fairlead', about: ABOUT, commandsFor };
   return await runCommands(fairlead, () => argumentsWithVerb({ programPath, args }));
 }
 
 /** Runs a command; resolves to the exit code. `args`: a function where they may be wrong. */
 export async function runCommands(
-  { name, about, commands }: Program,
+  { name, about, commandsFor }: Program,
   args: readonly string[] | (() => readonly string[]),
 ): Promise<number> {
   const program = new Command(name)
@@ -41,9 +42,11 @@ export async function runCommands(
       writeOut: (text) => printPage(text.trimEnd()),
       writeErr: (text) => printNote(text.trimEnd()),
     });
-  for (const command of commands) program.addCommand(inherit(command, program, name));
   try {
     const given = typeof args === 'function' ? args() : args;
+    for (const command of await commandsFor(given)) {
+      program.addCommand(inherit(command, program, name));
+    }
     await program.parseAsync(given, { from: 'user' });
     // A successful command may set an exit code, such as `diff`.
     return typeof process.exitCode === 'number' ? process.exitCode : OK;

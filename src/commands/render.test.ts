@@ -22,7 +22,7 @@ async function run(context: TestContext, ...args: readonly string[]): Promise<Ru
   const error = context.mock.method(console, 'error', (text: string) => err.push(`${text}\n`));
   try {
     const from = ['-f', SHOP, '--node', 'node1', '--cluster-cidr', '10.1.0.0/16'];
-    const code = await runProgram([renderCommand()], ['render', ...from, ...args]);
+    const code = await runProgram(async () => [renderCommand()], ['render', ...from, ...args]);
     return { code, out: out.join(''), err: err.join('') };
   } finally {
     for (const { mock } of [log, error]) mock.restore();

@@ -16,7 +16,10 @@ async function run(context: TestContext, ...args: readonly string[]) {
   const log = context.mock.method(console, 'log', (text: string) => out.push(text));
   const error = context.mock.method(console, 'error', (text: string) => err.push(text));
   try {
-    const code = await runProgram([servicesCommand()], ['services', '-f', SHOP, ...args]);
+    const code = await runProgram(
+      async () => [servicesCommand()],
+      ['services', '-f', SHOP, ...args],
+    );
     return { code, out: out.join('\n'), err: err.join('\n') };
   } finally {
     for (const { mock } of [log, error]) mock.restore();

@@ -1,46 +1,77 @@
 import type { Command } from 'commander';
-import { cleanupCommand } from './cleanup.ts';
-import { completionCommand } from './completion.ts';
-import { configCommand } from './config.ts';
-import { diffCommand } from './diff.ts';
-import { doctorCommand } from './doctor.ts';
-import { explainCommand } from './explain.ts';
-import { historyCommand } from './history.ts';
-import { outsideCommand } from './outside.ts';
-import { renderCommand } from './render.ts';
-import { runCommand } from './run.ts';
-import { servicesCommand } from './services.ts';
-import { shellCommand } from './shell.ts';
-import { sizeCommand } from './size.ts';
-import { statusCommand } from './status.ts';
-import { topCommand } from './top.ts';
-import { viewCommand } from './view.ts';
 
-/** Every command, under the heading that the help has it under. */
-export function commandTree(): readonly Command[] {
-  return [
-    ...grouped('Run:', [runCommand()]),
-    ...grouped('Inspect a node:', [
-      statusCommand(),
-      servicesCommand(),
-      topCommand(),
-      viewCommand(),
-      explainCommand(),
-      diffCommand(),
-      historyCommand(),
-      doctorCommand(),
-      renderCommand(),
-    ]),
-    ...grouped('Outside the cluster:', [outsideCommand(), shellCommand()]),
-    ...grouped('Configure and maintain:', [
-      configCommand(),
-      sizeCommand(),
-      cleanupCommand(),
-      completionCommand(commandTree),
-    ]),
-  ];
+/** A command that is loaded when it is called: a start must not pay for the others. */
+interface CommandEntry {
+  readonly name: string;
+  readonly load: () => Promise<Command>;
 }
 
-function grouped(heading: string, commands: readonly Command[]): readonly Command[] {
-  return commands.map((command) => command.helpGroup(heading));
+interface CommandGroup {
+  /** The heading that the help has them under. */
+  readonly heading: string;
+  readonly commands: readonly CommandEntry[];
+}
+
+const GROUPS: readonly CommandGroup[] = [
+  {
+    heading: 'Run:',
+    commands: [{ name: 'run', load: async () => (await import('./run.ts')).runCommand() }],
+  },
+  {
+    heading: 'Inspect a node:',
+    commands: [
+      { name: 'status', load: async () => (await import('./status.ts')).statusCommand() },
+      { name: 'services', load: async () => (await import('./services.ts')).servicesCommand() },
+      { name: 'top', load: async () => (await import('./top.ts')).topCommand() },
+      { name: 'view', load: async () => (await import('./view.ts')).viewCommand() },
+      { name: 'explain', load: async () => (await import('./explain.ts')).explainCommand() },
+      { name: 'diff', load: async () => (await import('./diff.ts')).diffCommand() },
+      { name: 'history', load: async () => (await import('./history.ts')).historyCommand() },
+      { name: 'doctor', load: async () => (await import('./doctor.ts')).doctorCommand() },
+      { name: 'render', load: async () => (await import('./render.ts')).renderCommand() },
+    ],
+  },
+  {
+    heading: 'Outside the cluster:',
+    commands: [
+      { name: 'outside', load: async () => (await import('./outside.ts')).outsideCommand() },
+      { name: 'shell', load: async () => (await import('./shell.ts')).shellCommand() },
+    ],
+  },
+  {
+    heading: 'Configure and maintain:',
+    commands: [
+      { name: 'config', load: async () => (await import('./config.ts')).configCommand() },
+      { name: 'size', load: async () => (await import('./size.ts')).sizeCommand() },
+      { name: 'cleanup', load: async () => (await import('./cleanup.ts')).cleanupCommand() },
+      {
+        name: 'completion',
+        load: async () => (await import('./completion.ts')).completionCommand(commandTree),
+      },
+    ],
+  },
+];
+
+/** Every command. */
+export async function commandTree(): Promise<readonly Command[]> {
+  return await loaded(() => true);
+}
+
+const VERSION_FLAGS = ['--version', '-V'];
+
+/** The commands that these arguments need: one, or all where help or a suggestion may name them. */
+export async function commandsFor([first]: readonly string[]): Promise<readonly Command[]> {
+  if (first !== undefined && VERSION_FLAGS.includes(first)) return [];
+  const named = await loaded(({ name }) => name === first);
+  return named.length > 0 ? named : await commandTree();
+}
+
+async function loaded(isWanted: (entry: CommandEntry) => boolean): Promise<readonly Command[]> {
+  const commands: Command[] = [];
+  for (const group of GROUPS) {
+    for (const entry of group.commands.filter(isWanted)) {
+      commands.push((await entry.load()).helpGroup(group.heading));
+    }
+  }
+  return commands;
 }

@@ -21,7 +21,7 @@ export async function runCommand(
   const { exitCode } = process;
   process.exitCode = undefined;
   try {
-    const code = await runProgram([command], [command.name(), ...args]);
+    const code = await runProgram(async () => [command], [command.name(), ...args]);
     return { code, out: out.join('\n'), err: err.join('\n') };
   } finally {
     process.exitCode = exitCode;
