@@ -1,4 +1,6 @@
-import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import { HistogramSeries } from './metrics/histogram-series.ts';
+import { LabelledSeries } from './metrics/labelled-series.ts';
+import { CONTENT_TYPE, headText, type MetricType, sampleText } from './metrics/series-text.ts';
 
 export interface MetricDefinition<L extends string> {
   readonly name: string;
@@ -25,51 +27,66 @@ export interface HistogramMetric {
   observe(value: number, ...labels: readonly string[]): void;
 }
 
-/**
- * A set of metrics and their text. Only this file uses the library, so that metrics and their
- * format can change independently.
- */
+interface Value {
+  now: number;
+}
+
+/** A set of metrics and their text, in the order in which they were defined. */
 export class MetricSet {
-  readonly contentType: string = Registry.PROMETHEUS_CONTENT_TYPE;
-  readonly #registry = new Registry();
+  readonly contentType: string = CONTENT_TYPE;
+  readonly #texts = new Map<string, () => string>();
 
   counter<L extends string>(definition: MetricDefinition<L>): CounterMetric {
-    const counter = new Counter<string>(this.#configuration(definition));
+    const values = this.#values('counter', definition);
     return {
-      add: (amount, ...labels) => counter.labels(...labels).inc(amount),
-      replace: (total, ...labels) => {
-        // Without labels there is nothing to remove, only to reset.
-        if (labels.length === 0) counter.reset();
-        else counter.remove(...labels);
-        counter.labels(...labels).inc(total);
+      add: (amount, ...labels) => {
+        if (amount < 0) throw new RangeError(`${definition.name} cannot count ${amount}`);
+        values.of(labels).now += amount;
       },
-      clear: () => counter.reset(),
+      replace: (total, ...labels) => {
+        values.of(labels).now = total;
+      },
+      clear: () => values.clear(),
     };
   }
 
   gauge<L extends string>(definition: MetricDefinition<L>): GaugeMetric {
-    const gauge = new Gauge<string>(this.#configuration(definition));
+    const values = this.#values('gauge', definition);
     return {
-      set: (value, ...labels) => gauge.labels(...labels).set(value),
-      clear: () => gauge.reset(),
+      set: (value, ...labels) => {
+        values.of(labels).now = value;
+      },
+      clear: () => values.clear(),
     };
   }
 
   histogram<L extends string>(
     definition: MetricDefinition<L> & { readonly buckets: readonly number[] },
   ): HistogramMetric {
-    const histogram = new Histogram<string>({
-      ...this.#configuration(definition),
-      buckets: [...definition.buckets],
-    });
-    return { observe: (value, ...labels) => histogram.labels(...labels).observe(value) };
+    const { name, labels: names = [], buckets } = definition;
+    const series = new LabelledSeries(names, () => new HistogramSeries(buckets));
+    this.#define('histogram', definition, () =>
+      series.text((each, labels) => each.text(name, labels)),
+    );
+    return { observe: (value, ...labels) => series.of(labels).observe(value) };
   }
 
-  async render(): Promise<string> {
-    return await this.#registry.metrics();
+  render(): string {
+    return [...this.#texts.values()].map((text) => text()).join('\n');
   }
 
-  #configuration({ name, help, labels }: MetricDefinition<string>) {
-    return { name, help, labelNames: [...(labels ?? [])], registers: [this.#registry] };
+  #values(type: MetricType, definition: MetricDefinition<string>): LabelledSeries<Value> {
+    const { name, labels: names = [] } = definition;
+    const values = new LabelledSeries<Value>(names, () => ({ now: 0 }));
+    this.#define(type, definition, () =>
+      values.text(({ now }, labels) => sampleText(name, labels, now)),
+    );
+    return values;
+  }
+
+  #define(type: MetricType, { name, help }: MetricDefinition<string>, samples: () => string): void {
+    if (this.#texts.has(name)) throw new RangeError(`there are two metrics ${name}`);
+    const head = headText(name, type, help);
+    this.#texts.set(name, () => head + samples());
   }
 }

@@ -143,7 +143,7 @@ export const LAYERS: readonly Layer[] = [
     paths: ['src/agent/'],
     uses: ['forwarding', 'data-plane contract', 'addresses', 'time'],
     typesFrom: ['cluster', 'config'],
-    packages: ['@prometheus-io/client', 'pino'],
+    packages: ['pino'],
     builtins: 'ordinary',
   },
   {

@@ -135,14 +135,14 @@ export class AgentMetrics implements MetricsText {
     await this.#services?.take();
     this.#build.set(1, this.#options.version, this.#options.mode);
     const restClient = (await this.#options.restClient?.render()) ?? '';
-    return (await this.#set.render()) + restClient;
+    return this.#set.render() + restClient;
   }
 
   /** That the server responds is the only check, as in kube-proxy. */
   async renderSlis(): Promise<string> {
     this.#healthchecks.last.set(1, 'ping', 'healthz');
     this.#healthchecks.total.add(1, 'ping', 'healthz', 'success');
-    return await this.#slis.render();
+    return this.#slis.render();
   }
 }
 

@@ -35,7 +35,7 @@ export class RestClientMetrics {
   }
 
   async render(): Promise<string> {
-    return await this.#set.render();
+    return this.#set.render();
   }
 }
 
