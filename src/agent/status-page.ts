@@ -1,3 +1,4 @@
+import type { TunnelCounts } from '../cluster/portforward/pod-tunnels.ts';
 import type { Attachment, DataPlane, ForwarderReport, IpvsReport } from '../dataplanes/contract.ts';
 import type { Agent } from './agent.ts';
 import { type Contents, contentsOf } from './contents.ts';
@@ -24,18 +25,22 @@ export interface StatusPage extends AgentSnapshot, IpvsPart {
   readonly forwarder?: ForwarderReport;
   /** Absent where Fairlead keeps no routes. */
   readonly serviceRoutes?: readonly RangeRoute[];
+  /** Absent where pods are reached by packets. */
+  readonly podTunnels?: TunnelCounts;
 }
 
 export async function statusPage(of: {
   readonly agent: Agent;
   readonly plane: DataPlane;
   readonly routes?: ServiceRoutes;
+  readonly podNetwork?: { counts(): TunnelCounts };
 }): Promise<StatusPage> {
-  const { agent, plane, routes } = of;
+  const { agent, plane, routes, podNetwork } = of;
   const page = {
     ...agent.snapshot(),
     contents: await contentsOf(agent.table),
     ...(routes ? { serviceRoutes: routes.report() } : {}),
+    ...(podNetwork ? { podTunnels: podNetwork.counts() } : {}),
     ...(plane.forwarder ? { forwarder: await plane.forwarder() } : {}),
     ...(await ipvsOf(plane, agent)),
   };

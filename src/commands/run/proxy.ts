@@ -48,7 +48,7 @@ export interface ProxyParts {
   /** Undefined: objects come from manifests. */
   readonly restClient?: RestClientMetrics;
   /** Undefined: pods are reached by packets. */
-  readonly podNetwork?: Pick<PodNetwork, 'run'>;
+  readonly podNetwork?: Pick<PodNetwork, 'run' | 'counts'>;
   /** Everything is in the kernel for the first time. */
   readonly onFirstSync?: () => void;
   /** For the status socket, and for state that must outlive the process. */

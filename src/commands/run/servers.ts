@@ -20,6 +20,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { systemClock } from '../../time/clock.ts';
+import type { PodNetwork } from '../pod-network/pod-network.ts';
 import { agentNode } from './agent-node.ts';
 import { STATUS_SOCKET } from './folder.ts';
 import { VERSION } from './version.ts';
@@ -31,6 +32,7 @@ export function serverTasks(of: {
   readonly agent: Agent;
   readonly plane: DataPlane;
   readonly routes?: ServiceRoutes;
+  readonly podNetwork?: Pick<PodNetwork, 'counts'>;
   readonly metrics: AgentMetrics;
   readonly history: History;
   readonly budget: ConnectionBudget;

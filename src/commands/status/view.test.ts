@@ -51,6 +51,19 @@ describe('status of a healthy node', () => {
     assert.equal(first, 'node1: tc-ebpf, ready; attached: 2 socket hooks, 1 interface');
   });
 
+  it('shows the tunnels of a machine that reaches pods through the API server', () => {
+    const podTunnels = { open: 3, idle: 2, openedTotal: 9, connectionsTotal: 1_234, waiting: 0 };
+    assert.equal(
+      lines(page({ podTunnels })).at(-1),
+      'pods through the API server: 3 tunnels (2 idle); 1,234 connections so far',
+    );
+    const full = { ...podTunnels, open: 256, idle: 0, waiting: 7 };
+    assert.equal(
+      lines(page({ podTunnels: full }), { width: 120 }).at(-1),
+      'pods through the API server: 256 tunnels, 7 connections waiting for one; 1,234 connections so far',
+    );
+  });
+
   it('shows routes that Fairlead added, and nothing of ranges that others cover', () => {
     const serviceRoutes = [
       { range: '10.96.0.0/12', state: 'added' },

@@ -5,7 +5,7 @@ import { wrapped } from '../terminal/fit.ts';
 import { details } from './details.ts';
 import { summary } from './summary.ts';
 import { type Trouble, troublesOf } from './trouble.ts';
-import { colour } from './words.ts';
+import { colour, countText } from './words.ts';
 
 export interface StatusForm {
   readonly isVerbose?: boolean;
@@ -45,7 +45,7 @@ function troubleText({ what, next }: Trouble, width: number): string {
  * serves everything.
  */
 function limits(page: StatusPage, width: number): string[] {
-  const { node, clientInterfaces, zone, scope, serviceRoutes } = page;
+  const { node, clientInterfaces, zone, scope, serviceRoutes, podTunnels } = page;
   const empty = scope?.empty ?? [];
   const texts = [
     zone === undefined ? '' : `zone: ${zone}`,
@@ -54,6 +54,7 @@ function limits(page: StatusPage, width: number): string[] {
     clientsText(clientInterfaces),
     unservedText(node),
     routesText(serviceRoutes),
+    tunnelsText(podTunnels),
   ];
   return texts.filter((text) => text !== '').flatMap((text) => wrapped(text, width));
 }
@@ -64,4 +65,14 @@ function routesText(routes: StatusPage['serviceRoutes'] = []): string {
   if (shown.length === 0) return '';
   const texts = shown.map(({ range, problem }) => (problem ? `${range} (${problem})` : range));
   return `routes to Service ranges, dev lo: ${texts.join(', ')}`;
+}
+
+/** Empty where pods are reached by packets. */
+function tunnelsText(tunnels: StatusPage['podTunnels']): string {
+  if (tunnels === undefined) return '';
+  const { open, idle, waiting, connectionsTotal } = tunnels;
+  const kept = idle === 0 ? '' : ` (${idle.toLocaleString('en-US')} idle)`;
+  const queue = waiting === 0 ? '' : `, ${countText(waiting, 'connection')} waiting for one`;
+  const carried = `${countText(connectionsTotal, 'connection')} so far`;
+  return `pods through the API server: ${countText(open, 'tunnel')}${kept}${queue}; ${carried}`;
 }
