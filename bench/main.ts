@@ -9,6 +9,7 @@ import { provideBench } from '../lab/parts/bench.ts';
 import { bundleFairlead, compileKernelPrograms, FAULT_NAMES, type Fault } from './bundle.ts';
 import { ciBounds, ciPlan } from './ci.ts';
 import { type Contestant, PUBLISHED_PROXIES, parseProxies } from './contestants.ts';
+import { fleetCommand } from './fleet/command.ts';
 import { forwardingCommand } from './forwarding/command.ts';
 import { leftToDo } from './left-to-do.ts';
 import { describeMachine } from './machine.ts';
@@ -72,7 +73,8 @@ const program = new Command('bench')
   // Or an option of the same name would be taken for one of this command.
   .enablePositionalOptions()
   .addCommand(shapesCommand())
-  .addCommand(forwardingCommand());
+  .addCommand(forwardingCommand())
+  .addCommand(fleetCommand());
 
 async function bench(options: Options): Promise<void> {
   const run = options.from === undefined ? await measured(options) : await existing(options.from);

@@ -18,7 +18,11 @@ export interface Waiting {
 }
 
 /** The pod that answers a new connection; undefined: no answer in time. */
-async function whoAnswers({ origin, to, ports }: Waiting): Promise<string | undefined> {
+export async function whoAnswers({
+  origin,
+  to,
+  ports,
+}: Pick<Waiting, 'origin' | 'to' | 'ports'>): Promise<string | undefined> {
   const sourcePort = ports.take();
   const who = await answerFrom({ ...origin, sourcePort }, to);
   if (who === undefined) ports.failed(sourcePort);

@@ -5,12 +5,17 @@ import { nodeAddress } from '../../lab/network/plan.ts';
 
 const TABLE = 'bench';
 
-/** What the API server sends to the first node, counted where the API server is: the node's own rules stay alone. */
+/** Addresses of nodes, as nft has them. */
+const RECEIVERS = { 'first node': nodeAddress(1).ipv4, 'every node': '172.30.1.0/24' } as const;
+
+/** What the API server sends to nodes, counted where the API server is: the nodes' own rules stay alone. */
 export class ApiBytes {
   readonly #fabricPath: string;
+  readonly #receivers: string;
 
-  constructor(lab: Lab) {
+  constructor(lab: Lab, to: keyof typeof RECEIVERS = 'first node') {
     this.#fabricPath = lab.namespacePath('fabric');
+    this.#receivers = RECEIVERS[to];
   }
 
   async prepare(): Promise<void> {
@@ -19,7 +24,7 @@ export class ApiBytes {
       `table inet ${TABLE} {
   chain output {
     type filter hook output priority 0;
-    tcp sport 6443 ip daddr ${nodeAddress(1).ipv4} counter
+    tcp sport 6443 ip daddr ${this.#receivers} counter
   }
 }`,
     );
