@@ -36,9 +36,6 @@ const UPSTREAM_CHANGES = 10;
 const UPSTREAM_QUIET_MS = 1_500;
 const START_BOUND_MS = 300_000;
 const UNLIMITED = Number.POSITIVE_INFINITY;
-/** What stands in front of nftables costs what that costs, and a few entries more: two sizes show it. */
-const SMALL_SERVICES = 100;
-const LARGE_SERVICES = 50_000;
 const ANY_SIZE = { mostServices: UNLIMITED, whyNotMore: '' } as const;
 
 /** Larger ones have kept a CPU in the kernel for a quarter of an hour, where no signal reaches the process. */
@@ -81,9 +78,6 @@ export function parseProxies(text: string): Contestant[] {
 
 /** Undefined: it may be run. */
 export function whyNotRun(contestant: Contestant, size: LoadSize): string | undefined {
-  if (contestant.isEbpf && size.services > SMALL_SERVICES && size.services < LARGE_SERVICES) {
-    return 'not run: only the smallest and largest size';
-  }
   if (size.services <= contestant.mostServices) return undefined;
   return `not run: ${contestant.whyNotMore}`;
 }

@@ -45,6 +45,8 @@ export interface Memory {
   readonly peakBytes: number;
   /** What only this process has, and its share of the rest. */
   readonly proportionalBytes: number;
+  /** Of no file: what the process itself has filled. Undefined in runs from before it was read. */
+  readonly anonymousBytes?: number;
   /** Memory of the programs that it has started and that still run. */
   readonly programsBytes: number;
 }

@@ -34,6 +34,7 @@ export async function memoryOf(pid: number): Promise<Memory> {
     residentBytes: kibOf(status, 'VmRSS') * KIB,
     peakBytes: kibOf(status, 'VmHWM') * KIB,
     proportionalBytes: kibOf(rollup, 'Pss') * KIB,
+    anonymousBytes: kibOf(status, 'RssAnon') * KIB,
     programsBytes: programsKib * KIB,
   };
 }

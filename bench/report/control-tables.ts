@@ -46,6 +46,7 @@ export function coldSection(run: Run): Section {
       'from the API',
       'memory',
       'PSS',
+      'anonymous',
       'its programs',
     ],
     rows: rowsOf(run, (cell) => {
@@ -64,6 +65,7 @@ export function coldSection(run: Run): Section {
         ),
         spreadText(restingBytes(cell), megabytes),
         medianText(restingBytes(cell, 'proportionalBytes'), megabytes),
+        medianText(restingBytes(cell, 'anonymousBytes'), megabytes),
         medianText(restingBytes(cell, 'programsBytes'), megabytes),
       ];
     }),

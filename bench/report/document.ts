@@ -6,6 +6,7 @@ import { keepRun } from '../run-file.ts';
 import { BOUND_HEAD, boundRow } from './bounds.ts';
 import { changeSection, coldSection } from './control-tables.ts';
 import { goalsOf } from './goals.ts';
+import { headlinesSection } from './headlines.ts';
 import { plotsOf } from './plots.ts';
 import { sectionMarkdown } from './section.ts';
 import { sectionsOf } from './sections.ts';
@@ -17,7 +18,7 @@ export async function writeDocument(file: string, run: Run): Promise<void> {
   await mkdir(folder, { recursive: true });
   await keepRun(join(folder, 'run.json'), run);
   for (const [name, svg] of plotsOf(run)) await writeFile(join(folder, name), svg);
-  for (const section of sectionsOf(run)) {
+  for (const section of [headlinesSection(run), ...sectionsOf(run)]) {
     await updateDocument(file, section.name, sectionMarkdown(section));
   }
   const goals = { head: BOUND_HEAD, rows: goalsOf(run).map(boundRow) };

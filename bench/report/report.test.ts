@@ -7,6 +7,7 @@ import type { Memory, Run, Visit } from '../record.ts';
 import { emptyRun } from '../run-file.ts';
 import { boundRow, isKept } from './bounds.ts';
 import { goalsOf } from './goals.ts';
+import { headlinesSection } from './headlines.ts';
 import { plotsOf } from './plots.ts';
 import { sectionsOf } from './sections.ts';
 import { terminalReport } from './terminal.ts';
@@ -162,6 +163,19 @@ describe('the report', () => {
     for (const { head, rows } of sectionsOf(run)) {
       for (const row of rows) assert.ok(row.length <= head.length);
     }
+  });
+
+  it('opens with ten lines, each with its figures and the command that repeats it', () => {
+    const size = { services: 10_000, endpointsPerService: 10 };
+    const ours = made(size, 'fairlead-nftables', { changeMs: 11 });
+    const peer = made(size, 'upstream-nftables', { changeMs: 440 });
+    const { rows } = headlinesSection(runOf(ours, peer));
+    assert.equal(rows.length, 10);
+    const what = 'one changed endpoint, write to packet';
+    const command = '`npm run bench -- --measure change --sizes 10000x10`';
+    assert.deepEqual(rows[0], [what, '10,000 x 10', '11.0 ms', '440 ms', '1/40', command]);
+    const unmeasured = rows.find(([, cluster]) => cluster === '50,000 x 5');
+    assert.equal(unmeasured?.[2], 'not measured');
   });
 
   it('compares the figures with the goals, and marks those that were not measured', () => {
