@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { Source, SourceEvent } from '../cluster/source.ts';
 import type { DataPlane, Desired, Drift, NodeFacts } from '../dataplanes/contract.ts';
 import { type ServicePortId, servicePortKey } from '../forwarding/model.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
+import type { Logger } from '../log/logger.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Random } from '../time/retry-delay.ts';
 import { runTogether } from '../time/run-together.ts';

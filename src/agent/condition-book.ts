@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../log/logger.ts';
 import { type Assessed, assess } from './assess.ts';
 import type { Conditions } from './conditions.ts';
 

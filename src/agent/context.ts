@@ -1,5 +1,5 @@
-import type { Logger } from 'pino';
 import type { DataPlane } from '../dataplanes/contract.ts';
+import type { Logger } from '../log/logger.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Random } from '../time/retry-delay.ts';
 import type { Intake } from './intake.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../log/logger.ts';
 import type { AgentObserver } from './observer.ts';
 
 /** Calls every observer; none of them can disturb the others, or the agent. */

@@ -1,6 +1,6 @@
-import type { Logger } from 'pino';
 import { type Cidr, contains, formatCidr, parseCidrs } from '../addresses/cidr.ts';
 import type { NodeFacts } from '../dataplanes/contract.ts';
+import type { Logger } from '../log/logger.ts';
 import type { AgentObserver } from './observer.ts';
 
 /** A route of the machine, as far as it decides whether a Service range needs one of ours. */

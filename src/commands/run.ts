@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Command } from 'commander';
-import type { Logger } from 'pino';
 import { type EventPost, Events } from '../agent/events.ts';
 import { RestClientMetrics } from '../agent/metrics/rest-client-metrics.ts';
 import { ApiSource } from '../cluster/api-source.ts';
@@ -14,6 +13,7 @@ import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
+import type { Logger } from '../log/logger.ts';
 import { openNetfilter } from '../modes/netfilter.ts';
 import type { Part } from '../modes/part.ts';
 import { ALL_PARTS, modeNamed } from '../modes/registry.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../log/logger.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Random, retryDelayMs } from '../time/retry-delay.ts';
 import type { Mode } from './mode.ts';

@@ -148,7 +148,7 @@ describe('the image', () => {
       `${koffi}/src/koffi/src/static.js`,
       ...page.map((name) => `${home}/view/${name}`),
     ]);
-    for (const name of ['fairlead', 'koffi/LICENSE.txt', 'zod/LICENSE', 'pino/LICENSE']) {
+    for (const name of ['fairlead', 'koffi/LICENSE.txt', 'zod/LICENSE', 'yaml/LICENSE']) {
       assert.ok(paths.includes(`usr/local/share/licenses/${name}`), name);
     }
   });
@@ -191,7 +191,7 @@ describe('the image', () => {
       ({ kind, version }) => kind === 'npm' || (kind === 'bpf' && version === compiler),
     );
     assert.deepEqual(pinProblems(origins, pins), []);
-    for (const name of [machine.nodePackage, machine.koffiPackage, 'zod', 'pino']) {
+    for (const name of [machine.nodePackage, machine.koffiPackage, 'zod', 'yaml']) {
       assert.ok(
         origins.some((origin) => origin.name === name),
         name,

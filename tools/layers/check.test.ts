@@ -69,7 +69,7 @@ const FAULTS: readonly Planted[] = [
     file: 'src/agent/loop.ts',
     source: "import koffi from 'koffi';",
     row: 'agent',
-    problem: /may import these packages: pino/,
+    problem: /may import these packages: none/,
   },
   {
     fault: 'koffi in the lab outside lab/host',

@@ -49,6 +49,7 @@ const EVERY_SRC_LAYER = [
   'linux',
   'addresses',
   'labels',
+  'log',
   'time',
 ];
 
@@ -57,7 +58,7 @@ export const LAYERS: readonly Layer[] = [
     name: 'commands',
     paths: ['src/main.ts', 'src/kubectl-fairlead.ts', 'src/commands/'],
     uses: ['page files', ...EVERY_SRC_LAYER],
-    packages: ['commander', 'pino', 'yaml'],
+    packages: ['commander', 'yaml'],
     builtins: 'ordinary',
   },
   {
@@ -83,6 +84,7 @@ export const LAYERS: readonly Layer[] = [
     paths: ['src/modes/'],
     uses: [
       'time',
+      'log',
       'config',
       'forwarding',
       'agent',
@@ -93,7 +95,7 @@ export const LAYERS: readonly Layer[] = [
       'linux',
       'addresses',
     ],
-    packages: ['pino'],
+    packages: [],
     builtins: 'ordinary',
   },
   {
@@ -141,9 +143,9 @@ export const LAYERS: readonly Layer[] = [
     // Contracts only: which source and which mode it drives is decided in commands.
     name: 'agent',
     paths: ['src/agent/'],
-    uses: ['forwarding', 'data-plane contract', 'addresses', 'time'],
+    uses: ['forwarding', 'data-plane contract', 'addresses', 'log', 'time'],
     typesFrom: ['cluster', 'config'],
-    packages: ['pino'],
+    packages: [],
     builtins: 'ordinary',
   },
   {
@@ -195,6 +197,14 @@ export const LAYERS: readonly Layer[] = [
     // Label selectors and names, for what is configured and what is read alike.
     name: 'labels',
     paths: ['src/labels/'],
+    uses: [],
+    packages: [],
+    builtins: [],
+  },
+  {
+    // What is logged; where and how is decided in commands.
+    name: 'log',
+    paths: ['src/log/'],
     uses: [],
     packages: [],
     builtins: [],

@@ -83,8 +83,7 @@ describe('the npm package', () => {
 
   it('has the licences of the code in its bundle', async () => {
     const names = await readdir(join(installed, 'licenses'));
-    for (const name of ['commander', 'koffi', 'pino', 'yaml', 'zod'])
-      assert.ok(names.includes(name), name);
+    for (const name of ['commander', 'koffi', 'yaml', 'zod']) assert.ok(names.includes(name), name);
     await readFile(join(installed, 'LICENSE'));
   });
 });

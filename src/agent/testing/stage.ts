@@ -1,9 +1,9 @@
-import { pino } from 'pino';
 import type { Kind } from '../../cluster/kinds.ts';
 import type { NodeObject, ServiceObject, SliceObject } from '../../cluster/objects.ts';
 import type { Source, SourceEvent, SourceHealth } from '../../cluster/source.ts';
 import { equalForwarding } from '../../forwarding/equal.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
+import { SILENT_LOGGER } from '../../log/testing/silent-logger.ts';
 import type { Clock } from '../../time/clock.ts';
 import { Agent, type AgentOptions } from '../agent.ts';
 import type { AgentSettings } from '../agent-settings.ts';
@@ -118,7 +118,7 @@ export class Stage implements AsyncDisposable {
       needs: NO_NEEDS,
       nodeName: 'here',
       clock,
-      log: pino({ enabled: false }),
+      log: SILENT_LOGGER,
       ...more,
     });
   }

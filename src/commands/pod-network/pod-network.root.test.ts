@@ -3,12 +3,12 @@ import { Resolver } from 'node:dns/promises';
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { before, it } from 'node:test';
-import { pino } from 'pino';
 import type { SliceObject } from '../../cluster/objects.ts';
 import type { Source, SourceEvent } from '../../cluster/source.ts';
 import { openAccess } from '../../cluster/testing/open-access.ts';
 import { PortForwardServer } from '../../cluster/testing/port-forward-server.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
+import { SILENT_LOGGER } from '../../log/testing/silent-logger.ts';
 import { PodNetwork } from './pod-network.ts';
 
 const POD = '10.244.1.5';
@@ -80,7 +80,7 @@ it('carries TCP to pods that have no route, names their Services, and leaves not
   }).start();
   const network = new PodNetwork({
     access: openAccess(server.url),
-    log: pino({ level: 'silent' }),
+    log: SILENT_LOGGER,
     dnsStub: STUB,
     clusterDomain: 'cluster.local',
   });

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import type { Logger } from 'pino';
 import type { ClusterAccess } from '../../cluster/access.ts';
 import { PodTunnels, type TunnelCounts } from '../../cluster/portforward/pod-tunnels.ts';
 import { dialDirectly } from '../../cluster/socket.ts';
@@ -8,6 +7,7 @@ import type { Source, SourceEvent } from '../../cluster/source.ts';
 import type { ListenAddress } from '../../config/network-text.ts';
 import { SocketError } from '../../linux/sockets/errors.ts';
 import { openTransparentListener } from '../../linux/sockets/transparent-listener.ts';
+import type { Logger } from '../../log/logger.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';

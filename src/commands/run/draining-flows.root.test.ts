@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pino } from 'pino';
 import { Agent } from '../../agent/agent.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { Kind } from '../../cluster/kinds.ts';
@@ -10,6 +9,7 @@ import { buildConfig } from '../../config/load.ts';
 import { type NodeNetwork, nodeNetwork } from '../../dataplanes/ebpf/testing/node-network.ts';
 import { endpoint, service, slice, TERMINATING } from '../../forwarding/testing/objects.ts';
 import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';
+import { SILENT_LOGGER } from '../../log/testing/silent-logger.ts';
 import { NFTABLES } from '../../modes/nftables.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';
@@ -54,7 +54,7 @@ class ToldSource implements Source {
 /** The parts of `fairlead run` that flows depend on, from events to the kernel. */
 async function whileRunning(source: ToldSource, work: () => Promise<void>): Promise<void> {
   const { settings } = buildConfig(new Map([['proxy-mode', ['nftables']]]), undefined);
-  const log = pino({ enabled: false });
+  const log = SILENT_LOGGER;
   const addresses = knownAddresses();
   const plane = NFTABLES.open({});
   const agentOf = (): Agent => agent;

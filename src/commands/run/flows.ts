@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from 'pino';
 import type { Agent } from '../../agent/agent.ts';
 import type { History } from '../../agent/history/history.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
@@ -9,6 +8,7 @@ import { FlowReconciler } from '../../flows/reconciler.ts';
 import { FAMILIES, servicePortName } from '../../forwarding/model.ts';
 import { BpfError } from '../../linux/bpf/errors.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
+import type { Logger } from '../../log/logger.ts';
 import type { Mode } from '../../modes/mode.ts';
 import type { Surroundings } from '../../modes/part.ts';
 import type { KnownAddresses } from './known-addresses.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { pino } from 'pino';
+import { SILENT_LOGGER } from '../../log/testing/silent-logger.ts';
 import { systemClock } from '../../time/clock.ts';
 import { giveBackMemory } from './give-back-memory.ts';
 
 const OBJECTS = 1_000_000;
 /** A third of what they take. */
 const LEAST_BYTES = 16_000_000;
-const log = pino({ level: 'silent' });
+const log = SILENT_LOGGER;
 const clock = { ...systemClock, sleep: async () => undefined };
 
 it('returns memory that the start has left to the system', async () => {

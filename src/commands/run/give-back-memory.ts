@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Logger } from 'pino';
 import { giveBackFreed } from '../../linux/malloc.ts';
+import type { Logger } from '../../log/logger.ts';
 import type { Clock } from '../../time/clock.ts';
 
 /** The rest of the start, such as the first scan of conntrack, is done by then. */

@@ -1,7 +1,7 @@
-import type { Logger } from 'pino';
 import type { HostSockets } from '../../agent/host-sockets.ts';
 import { socketOwners } from '../../linux/host-sockets/socket-owner.ts';
 import { watchHostSockets } from '../../linux/host-sockets/watch-host-sockets.ts';
+import type { Logger } from '../../log/logger.ts';
 
 /** Ports that processes of this machine listen on, from the kernel. */
 export function hostSockets(log: Logger): HostSockets {

@@ -1,7 +1,7 @@
-import type { Logger } from 'pino';
 import type { Netlink } from '../../linux/netlink/socket.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableRef } from '../../linux/nftables/objects.ts';
+import type { Logger } from '../../log/logger.ts';
 
 /** The names of kube-proxy's tables in nftables mode. */
 const TABLES: readonly TableRef[] = [

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../../log/logger.ts';
 import { exitCodeOf } from '../command-error.ts';
 import type { LineWriter } from './line-writer.ts';
 

@@ -1,8 +1,8 @@
-import type { Logger } from 'pino';
 import type { Agent } from '../../agent/agent.ts';
 import { LocalhostRelay } from '../../agent/servers/localhost-relay.ts';
 import { RelaySlots } from '../../agent/servers/relay.ts';
 import { openFileLimit } from '../../linux/open-files.ts';
+import type { Logger } from '../../log/logger.ts';
 import { systemClock } from '../../time/clock.ts';
 
 /** Two file descriptors for each connection, and a quarter of all for the relay. */

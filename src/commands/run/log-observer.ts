@@ -1,5 +1,5 @@
-import type { Logger } from 'pino';
 import type { AgentObserver } from '../../agent/observer.ts';
+import type { Logger } from '../../log/logger.ts';
 
 /** What the agent does not log itself: the first sync, and at debug level every step. */
 export function logObserver(log: Logger): AgentObserver {

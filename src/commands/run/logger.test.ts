@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rounded, textLine } from './logger.ts';
+import { jsonLine, rounded, textLine } from './logger.ts';
 
 test('formats lines like those of Kubernetes components', () => {
-  const time = Date.UTC(2026, 10, 15, 9, 49, 1, 123);
-  const json = JSON.stringify({ level: 40, time, pid: 7, program: 'nft -f', msg: 'touched' });
-  assert.equal(textLine(json), 'W1115 09:49:01.123 touched pid=7 program="nft -f"');
+  const timeMs = Date.UTC(2026, 10, 15, 9, 49, 1, 123);
+  const fields = { pid: 7, program: 'nft -f', unknown: undefined };
+  assert.equal(
+    textLine({ level: 'warn', fields, message: 'touched' }, timeMs),
+    'W1115 09:49:01.123 touched pid=7 program="nft -f"',
+  );
+});
+
+test('formats objects for programs that read logs', () => {
+  const fields = { pid: 7, unknown: undefined };
+  assert.equal(
+    jsonLine({ level: 'info', fields, message: 'a "quoted"\nline' }, 5),
+    '{"level":30,"time":5,"pid":7,"msg":"a \\"quoted\\"\\nline"}',
+  );
 });
 
 test('rounds fractions, and keeps whole numbers', () => {
@@ -23,14 +34,33 @@ test('rounds fractions, and keeps whole numbers', () => {
 });
 
 test('writes values that are not strings as JSON', () => {
-  const json = JSON.stringify({ level: 30, time: 0, by: { pid: 1 }, msg: 'x' });
-  assert.equal(textLine(json), 'I0101 00:00:00.000 x by={"pid":1}');
+  const fields = { by: { pid: 1 }, bytes: 12n };
+  assert.equal(
+    textLine({ level: 'info', fields, message: 'x' }, 0),
+    'I0101 00:00:00.000 x by={"pid":1} bytes="12"',
+  );
+});
+
+test('writes an error as its stack, and does not fail for what JSON cannot show', () => {
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+  const failure = new Error('no');
+  const record = { level: 'error', fields: { failure, circular }, message: 'x' } as const;
+  assert.match(
+    textLine(record, 0),
+    /failure="Error: no\\n .* circular="cannot be shown: TypeError/,
+  );
+  const { msg, fields } = JSON.parse(jsonLine(record, 0));
+  assert.equal(msg, 'x');
+  assert.match(fields, /^cannot be shown: TypeError/);
+  const only = { ...record, fields: { failure } };
+  assert.match(JSON.parse(jsonLine(only, 0)).failure, /^Error: no\n/);
 });
 
 test('escapes line ends and terminal sequences in values', () => {
   const hostile = 'a\x1b[2J\nE0101 00:00:00.000 forged\r\x9b8m\u202e\u2028';
-  const told = { level: 40, time: 0, service: hostile, bare: '\x1b[8m\u202e', msg: hostile };
-  const line = textLine(JSON.stringify({ ...told, of: { name: hostile } }));
+  const fields = { service: hostile, bare: '\x1b[8m\u202e', of: { name: hostile } };
+  const line = textLine({ level: 'warn', fields, message: hostile }, 0);
   assert.doesNotMatch(line, /[\p{Cc}\u2028-\u202e]/u);
   assert.match(line, /^W0101 00:00:00\.000 a\\x1b\[2J\\nE0101 .* bare=\\x1b\[8m\\u202e of=\{/);
 });

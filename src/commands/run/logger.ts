@@ -1,5 +1,5 @@
-import { type Logger, pino } from 'pino';
 import { openUnblocked, type UnblockedOutput } from '../../linux/unblocked-output.ts';
+import { createLogger, type LogFields, type Logger, type LogRecord } from '../../log/logger.ts';
 import { visible } from '../terminal/visible.ts';
 import { LineWriter } from './line-writer.ts';
 
@@ -11,7 +11,6 @@ export interface LogSettings {
 
 const STDERR = 2;
 const DEBUG_FROM_VERBOSITY = 4;
-const WARNING = 40;
 
 /** The log, and the writer that drops and counts lines that cannot be written. */
 export interface Log {
@@ -24,20 +23,18 @@ export function openLog(
   { format, verbosity }: LogSettings,
   output: UnblockedOutput = openUnblocked(STDERR),
 ): Log {
-  const lineOf = format === 'json' ? (json: string) => json.trimEnd() : textLine;
+  const lineOf = format === 'json' ? jsonLine : textLine;
+  const line = (record: LogRecord): string =>
+    lineOf({ ...record, fields: rounded(record.fields) }, Date.now());
   const noticeOf = (count: number): string =>
-    lineOf(
-      JSON.stringify({ level: WARNING, time: Date.now(), count, msg: 'log lines were dropped' }),
-    );
+    line({ level: 'warn', fields: { count }, message: 'log lines were dropped' });
   const lines = new LineWriter({ output, noticeOf });
   const level = verbosity >= DEBUG_FROM_VERBOSITY ? 'debug' : 'info';
-  const timestamp = () => `,"time":${Date.now()}`;
-  const options = { level, base: null, timestamp, formatters: { log: rounded } };
-  return { log: pino(options, { write: (json) => lines.write(lineOf(json)) }), lines };
+  return { log: createLogger(level, (record) => lines.write(line(record))), lines };
 }
 
 /** Durations are measured to the nanosecond; milliseconds with three digits are enough. */
-export function rounded(fields: Record<string, unknown>): Record<string, unknown> {
+export function rounded(fields: LogFields): LogFields {
   const entries = Object.entries(fields);
   return Object.fromEntries(
     entries.map(([name, value]) => [
@@ -54,20 +51,54 @@ function roundedNumber(value: number): number {
   return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(SHOWN_DIGITS));
 }
 
-const LETTERS: Readonly<Record<number, string>> = { 20: 'D', 30: 'I', 40: 'W', 50: 'E', 60: 'F' };
+/** The letter of a line of text, and the number that programs which read JSON logs expect. */
+const LEVELS: Readonly<Record<LogRecord['level'], readonly [letter: string, number: number]>> = {
+  debug: ['D', 20],
+  info: ['I', 30],
+  warn: ['W', 40],
+  error: ['E', 50],
+  fatal: ['F', 60],
+};
+
+/** One object in a line: level, time in milliseconds, the fields, and the message as `msg`. */
+export function jsonLine({ level, fields, message }: LogRecord, timeMs: number): string {
+  const about = { level: LEVELS[level][1], time: timeMs };
+  try {
+    return jsonOf({ ...about, ...fields, msg: message });
+  } catch (error) {
+    return jsonOf({ ...about, fields: unshowable(error), msg: message });
+  }
+}
 
 /** Lines like those of Kubernetes' components: `I1115 09:49:01.123 message key=value`. */
-export function textLine(json: string): string {
-  const { level, time, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
-  const letter = LETTERS[Number(level)] ?? '?';
-  const at = new Date(Number(time)).toISOString();
-  const stamp = `${letter}${at.slice(5, 7)}${at.slice(8, 10)} ${at.slice(11, 23)}`;
-  const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${fieldText(value)}`);
+export function textLine({ level, fields, message }: LogRecord, timeMs: number): string {
+  const at = new Date(timeMs).toISOString();
+  const stamp = `${LEVELS[level][0]}${at.slice(5, 7)}${at.slice(8, 10)} ${at.slice(11, 23)}`;
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const pairs = given.map(([name, value]) => ` ${name}=${fieldText(value)}`);
   // A line end in a message would forge a log line.
-  return visible(`${stamp} ${String(msg ?? '')}${pairs.join('')}`);
+  return visible(`${stamp} ${message}${pairs.join('')}`);
 }
 
 function fieldText(value: unknown): string {
   if (typeof value === 'string') return /[\s"=]/.test(value) ? JSON.stringify(value) : value;
-  return JSON.stringify(value) ?? 'undefined';
+  try {
+    return jsonOf(value);
+  } catch (error) {
+    return JSON.stringify(unshowable(error));
+  }
+}
+
+/** A log must not fail for what is logged. */
+function unshowable(error: unknown): string {
+  return `cannot be shown: ${String(error)}`;
+}
+
+/** Errors are their stacks, and large numbers text. */
+function jsonOf(value: unknown): string {
+  const replaced = (_: string, each: unknown): unknown => {
+    if (each instanceof Error) return each.stack ?? each.message;
+    return typeof each === 'bigint' ? String(each) : each;
+  };
+  return JSON.stringify(value, replaced) ?? 'undefined';
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
 import type { NodePortSettings, Settings } from '../../config/settings.ts';
@@ -10,6 +9,7 @@ import { setOomScore } from '../../linux/oom-score.ts';
 import { routeLocalnet } from '../../linux/route-localnet.ts';
 import { kernelSysctls, type Sysctls } from '../../linux/sysctl.ts';
 import { SysctlError } from '../../linux/sysctl-error.ts';
+import type { Logger } from '../../log/logger.ts';
 import { CommandError } from '../command-error.ts';
 import { SYSCTL_STATE } from './folder.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Logger } from '../../log/logger.ts';
 
 /**
  * On SIGUSR1 Node opens a debugger on 127.0.0.1:9229, and any local user, or pod in the host network,

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import type { Logger } from 'pino';
 import { addressEvents } from '../../agent/address-events.ts';
 import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
@@ -21,6 +20,7 @@ import { conntrackFill } from '../../linux/conntrack/table-fill.ts';
 import { ServiceManager } from '../../linux/notify-service-manager.ts';
 import { openFileLimit } from '../../linux/open-files.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
+import type { Logger } from '../../log/logger.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';

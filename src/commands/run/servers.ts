@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import { parse } from 'yaml';
 import type { Agent } from '../../agent/agent.ts';
 import type { Events } from '../../agent/events.ts';
@@ -19,6 +18,7 @@ import { shownFlags } from '../../config/flags/shown.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
+import type { Logger } from '../../log/logger.ts';
 import { systemClock } from '../../time/clock.ts';
 import type { PodNetwork } from '../pod-network/pod-network.ts';
 import { agentNode } from './agent-node.ts';

@@ -1,10 +1,10 @@
-import type { Logger } from 'pino';
 import { formatCidr } from '../../addresses/cidr.ts';
 import { ServiceRoutes } from '../../agent/service-routes.ts';
 import type { Settings } from '../../config/settings.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
 import { KernelRouteKeeper } from '../../linux/route/keep-routes.ts';
 import { listOurRoutes, removeRoute } from '../../linux/route/our-routes.ts';
+import type { Logger } from '../../log/logger.ts';
 import { systemClock } from '../../time/clock.ts';
 
 type RouteSettings = Pick<Settings, 'serviceRoutes'>;

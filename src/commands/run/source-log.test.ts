@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pino } from 'pino';
 import { ClusterError } from '../../cluster/errors.ts';
 import { gapOf } from '../../cluster/server-report.ts';
+import { createLogger } from '../../log/logger.ts';
 import { textLine } from './logger.ts';
 import { sourceLog } from './source-log.ts';
 
 function logged(): { readonly lines: string[]; readonly log: ReturnType<typeof sourceLog> } {
   const lines: string[] = [];
-  const logger = pino(
-    { level: 'debug', base: null },
-    { write: (json: string) => void lines.push(textLine(json).replace(/^(.)\S+ \S+ /, '$1 ')) },
-  );
+  const logger = createLogger('debug', (record) => {
+    lines.push(textLine(record, 0).replace(/^(.)\S+ \S+ /, '$1 '));
+  });
   return { lines, log: sourceLog(logger) };
 }
 

@@ -1,6 +1,6 @@
-import type { Logger } from 'pino';
 import type { ApiSourceOptions } from '../../cluster/api-source.ts';
 import { gapText, type ServerReport } from '../../cluster/server-report.ts';
+import type { LogFields, Logger } from '../../log/logger.ts';
 import { type Clock, systemClock } from '../../time/clock.ts';
 import { type Digest, needsPerson, problemDigest } from '../problem-digest.ts';
 
@@ -30,7 +30,7 @@ function logDigest(log: Logger, { problem, text, count }: Digest): void {
 
 interface Line {
   readonly level: 'warn' | 'info' | 'debug';
-  readonly fields: object;
+  readonly fields: LogFields;
   readonly message: string;
 }
 

@@ -3,12 +3,12 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Events } from '../../../../src/agent/events.ts';
 import type { AgentSnapshot } from '../../../../src/agent/snapshot.ts';
-import { openLog } from '../../../../src/commands/run/logger.ts';
 import { type AssembledProxy, assembleProxy } from '../../../../src/commands/run/proxy.ts';
 import { openSource } from '../../../../src/commands/source.ts';
 import type { LoadedConfig } from '../../../../src/config/load.ts';
 import type { DataPlane, RowChange } from '../../../../src/dataplanes/contract.ts';
 import { KernelIpvs } from '../../../../src/linux/ipvs/kernel-ipvs.ts';
+import { SILENT_LOGGER } from '../../../../src/log/testing/silent-logger.ts';
 import { openNetfilter } from '../../../../src/modes/netfilter.ts';
 import { modeNamed } from '../../../../src/modes/registry.ts';
 import { systemClock } from '../../../../src/time/clock.ts';
@@ -44,9 +44,6 @@ export class OwnProxy {
     const nodeName = config.settings.nodeName ?? hostname().toLowerCase();
     const { kubeconfigPath } = config.settings.api;
     const access = kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath };
-    const { log, lines } = openLog(config.settings.log);
-    // What fails is planted: the report counts it.
-    log.level = 'silent';
     const runFolder = await mkdtemp(join(tmpdir(), 'fairlead-faults-'));
     this.#proxy = assembleProxy({
       config,
@@ -63,8 +60,9 @@ export class OwnProxy {
         onProblem: () => undefined,
         clock: systemClock,
       }),
-      log,
-      droppedLogLineCount: () => lines.droppedCount,
+      // What fails is planted: the report counts it.
+      log: SILENT_LOGGER,
+      droppedLogLineCount: () => 0,
       runFolder,
     });
     const running = this.#proxy.run(this.#lifetime.signal);
