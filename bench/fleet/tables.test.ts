@@ -57,7 +57,7 @@ describe('the tables of a fleet', () => {
     assert.deepEqual(computed?.rows, [
       ['fairlead-nftables', 'CPU of a change', '2.00 ms', '100 µs', '502 ms', '100 %'],
       ['fairlead-nftables', 'bytes of a change', '0.00 KB', '1.00 KB', '4.88 MB', '100 %'],
-      ['fairlead-nftables', 'memory', '300 MB', '1 MB', '5300 MB', '100 %'],
+      ['fairlead-nftables', 'memory', '300 MB', '1.00 MB', '5300 MB', '100 %'],
     ]);
   });
 

@@ -72,7 +72,7 @@ function computedRows({ proxy, steps }: FleetVisit): string[][] {
   return [
     row('CPU of a change', changeCpuMs, milliseconds),
     row('bytes of a change', changeBytes, bytes),
-    row('memory', ({ residentBytes }) => residentBytes, megabytes),
+    row('memory', ({ residentBytes }) => residentBytes, bytes),
   ];
 }
 
