@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startDetached } from '../../linux/start-detached.ts';
+import { until } from '../../time/testing/until.ts';
 import { endAgent } from './end-agent.ts';
 
 async function started(script: string) {
@@ -13,14 +13,11 @@ async function started(script: string) {
 /** A process has the default action until its own code has run. */
 async function untilIgnored(pid: number, signal: NodeJS.Signals): Promise<void> {
   const bit = 1n << BigInt(constants.signals[signal] - 1);
-  const giveUpAtMs = performance.now() + 10_000;
-  while (performance.now() < giveUpAtMs) {
+  await until(`process ${pid} to ignore ${signal}`, async () => {
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0';
-    if ((BigInt(`0x${ignored}`) & bit) !== 0n) return;
-    await pause(5);
-  }
-  assert.fail(`process ${pid} does not ignore ${signal}`);
+    return (BigInt(`0x${ignored}`) & bit) !== 0n;
+  });
 }
 
 function timers(): number {
