@@ -1,7 +1,7 @@
 import { median } from '../../lab/host/spread.ts';
+import { atX, type Line, lineThrough, type Point } from '../report/line.ts';
 import type { Section } from '../report/section.ts';
 import { bytes, count, fixed, megabytes, milliseconds } from '../report/units.ts';
-import { atX, type Line, lineThrough, type Point } from './line.ts';
 import type { FleetRun, FleetStep, FleetVisit } from './record.ts';
 
 /** The number of nodes that Kubernetes is tested with. */

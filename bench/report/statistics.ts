@@ -1,4 +1,5 @@
 import { median } from '../../lab/host/spread.ts';
+import { lineThrough, type Point } from './line.ts';
 
 /** A median, and how far apart the smallest and the largest are. */
 export interface Spread {
@@ -40,13 +41,6 @@ export function sureOf(values: readonly number[]): Spread | undefined {
  * The power of x with which y grows: the slope of a line through the logarithms. Undefined with
  * fewer than three points, through which any line could be drawn.
  */
-export function exponentOf(points: readonly { x: number; y: number }[]): number | undefined {
-  if (points.length < 3) return undefined;
-  const logs = points.map(({ x, y }) => ({ x: Math.log(x), y: Math.log(y) }));
-  const mean = (of: (point: { x: number; y: number }) => number): number =>
-    logs.reduce((sum, point) => sum + of(point), 0) / logs.length;
-  const meanX = mean(({ x }) => x);
-  const meanY = mean(({ y }) => y);
-  const covariance = mean(({ x, y }) => (x - meanX) * (y - meanY));
-  return covariance / mean(({ x }) => (x - meanX) ** 2);
+export function exponentOf(points: readonly Point[]): number | undefined {
+  return lineThrough(points.map(({ x, y }) => ({ x: Math.log(x), y: Math.log(y) })))?.perX;
 }
