@@ -166,7 +166,15 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'data-plane mode',
     paths: ['src/dataplanes/*/'],
-    uses: ['data-plane contract', 'data-plane shared', 'forwarding', 'linux', 'addresses', 'time'],
+    uses: [
+      'data-plane contract',
+      'data-plane shared',
+      'forwarding',
+      'linux',
+      'addresses',
+      'log',
+      'time',
+    ],
     packages: [],
     builtins: 'ordinary',
   },

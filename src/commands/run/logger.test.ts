@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jsonLine, rounded, textLine } from './logger.ts';
+import { jsonLine } from '../../log/json-line.ts';
+import { rounded, textLine } from './logger.ts';
 
 test('formats lines like those of Kubernetes components', () => {
   const timeMs = Date.UTC(2026, 10, 15, 9, 49, 1, 123);

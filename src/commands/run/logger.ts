@@ -1,5 +1,12 @@
 import { openUnblocked, type UnblockedOutput } from '../../linux/unblocked-output.ts';
-import { createLogger, type LogFields, type Logger, type LogRecord } from '../../log/logger.ts';
+import { jsonLine, jsonOf, unshowable } from '../../log/json-line.ts';
+import {
+  createLogger,
+  type LogFields,
+  type Logger,
+  type LogLevel,
+  type LogRecord,
+} from '../../log/logger.ts';
 import { visible } from '../terminal/visible.ts';
 import { LineWriter } from './line-writer.ts';
 
@@ -51,29 +58,18 @@ function roundedNumber(value: number): number {
   return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(SHOWN_DIGITS));
 }
 
-/** The letter of a line of text, and the number that programs which read JSON logs expect. */
-const LEVELS: Readonly<Record<LogRecord['level'], readonly [letter: string, number: number]>> = {
-  debug: ['D', 20],
-  info: ['I', 30],
-  warn: ['W', 40],
-  error: ['E', 50],
-  fatal: ['F', 60],
+const LETTERS: Readonly<Record<LogLevel, string>> = {
+  debug: 'D',
+  info: 'I',
+  warn: 'W',
+  error: 'E',
+  fatal: 'F',
 };
-
-/** One object in a line: level, time in milliseconds, the fields, and the message as `msg`. */
-export function jsonLine({ level, fields, message }: LogRecord, timeMs: number): string {
-  const about = { level: LEVELS[level][1], time: timeMs };
-  try {
-    return jsonOf({ ...about, ...fields, msg: message });
-  } catch (error) {
-    return jsonOf({ ...about, fields: unshowable(error), msg: message });
-  }
-}
 
 /** Lines like those of Kubernetes' components: `I1115 09:49:01.123 message key=value`. */
 export function textLine({ level, fields, message }: LogRecord, timeMs: number): string {
   const at = new Date(timeMs).toISOString();
-  const stamp = `${LEVELS[level][0]}${at.slice(5, 7)}${at.slice(8, 10)} ${at.slice(11, 23)}`;
+  const stamp = `${LETTERS[level]}${at.slice(5, 7)}${at.slice(8, 10)} ${at.slice(11, 23)}`;
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   const pairs = given.map(([name, value]) => ` ${name}=${fieldText(value)}`);
   // A line end in a message would forge a log line.
@@ -87,18 +83,4 @@ function fieldText(value: unknown): string {
   } catch (error) {
     return JSON.stringify(unshowable(error));
   }
-}
-
-/** A log must not fail for what is logged. */
-function unshowable(error: unknown): string {
-  return `cannot be shown: ${String(error)}`;
-}
-
-/** Errors are their stacks, and large numbers text. */
-function jsonOf(value: unknown): string {
-  const replaced = (_: string, each: unknown): unknown => {
-    if (each instanceof Error) return each.stack ?? each.message;
-    return typeof each === 'bigint' ? String(each) : each;
-  };
-  return JSON.stringify(value, replaced) ?? 'undefined';
 }
