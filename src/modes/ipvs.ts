@@ -42,6 +42,8 @@ export const IPVS: Mode = {
   proof: {
     ...BEHIND,
     isOurs: (rule) => BEHIND.isOurs(rule) || rule.table === CAPTURE_TABLE_NAME,
+    // A reset does not take IPVS out of SYN_RECV, and an entry cannot be deleted.
+    leftBehind: 'a connection of IPVS until it times out (TCP 60 s, UDP 5 min)',
   },
   unevenChoice: ({ ipvs }) => unevenChoiceOf(defaultScheduler(ipvs.scheduler)),
   failureMetrics: NFTABLES_FAILURES,

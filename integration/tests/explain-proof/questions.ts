@@ -13,6 +13,8 @@ export interface ProvenMode {
   readonly usualHostProbe?: 'syn' | 'connect';
   /** Tables whose rules have words, as they are named in steps. */
   readonly toldTables: RegExp;
+  /** What a probe that was forwarded says of what it left; not given: nothing. */
+  readonly leftBehind?: RegExp;
   /** The node's sockets are translated before they have a route. */
   readonly needsNoRoute?: true;
   readonly skip?: string | boolean;
@@ -51,7 +53,7 @@ export function proveMode(of: ProvenMode, more?: (scene: SceneOf) => void): void
 function proveReaching(
   scene: SceneOf,
   family: ShopFamily,
-  { usualTcpProbe, usualHostProbe = usualTcpProbe }: ProvenMode,
+  { usualTcpProbe, usualHostProbe = usualTcpProbe, leftBehind = /^$/ }: ProvenMode,
 ): void {
   it(`reaches an endpoint, ${family}`, async (t) => {
     const { explain, client } = scene();
@@ -59,6 +61,7 @@ function proveReaching(
     assertProven(told, 'REACHES', 0);
     assert.equal(told.explanation.proof?.kind, usualTcpProbe);
     assert.equal(told.explanation.proof?.answer.is, 'accepted');
+    assert.match(told.explanation.proof?.leftBehind.join() ?? '', leftBehind);
     const host = await explain(t, at('web', family), '--from', 'host');
     assertProven(host, 'REACHES', 0);
     assert.equal(host.explanation.proof?.kind, usualHostProbe);

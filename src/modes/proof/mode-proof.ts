@@ -42,6 +42,8 @@ export interface ModeProof {
   readonly mayBeBlind?: true;
   /** Programs that translate before the rules do. Undefined: there are none. */
   readonly front?: FrontProof;
+  /** What a probe that was forwarded leaves in the kernel, in words. Undefined: nothing. */
+  readonly leftBehind?: string;
 }
 
 /** What a program in front of the rules did, by an entry of its maps. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Desired } from '../../../dataplanes/contract.ts';
-import type { Observed, ProbeKind, ProvenPacket } from '../../../explain/proof/proof.ts';
+import type { Observed, ProvenPacket } from '../../../explain/proof/proof.ts';
 import type { Destination, Found } from '../../../forwarding/answer/destination.ts';
 import { familyOf } from '../../../forwarding/answer/source.ts';
 import { endpointKey } from '../../../forwarding/endpoints.ts';
@@ -137,7 +137,7 @@ async function traced(
     drop: drop ?? null,
     ...(typeof drops === 'string' ? { dropsUnread: drops } : {}),
     isComplete: trace.isComplete,
-    leftBehind: await leftBehind(outcome, { ...of, kind, first }),
+    leftBehind: await leftBehind(outcome, { ...of, probe, first }),
   };
 }
 
@@ -202,13 +202,15 @@ async function pathOf(
 /** What stays after the probe, in words. */
 async function leftBehind(
   outcome: Observed,
-  of: ProvenCase & { readonly kind: ProbeKind; readonly first: SentPacket },
+  of: ProvenCase & { readonly probe: PlannedProbe; readonly first: SentPacket },
 ): Promise<readonly string[]> {
-  const { affinitySeconds, kind, first } = of;
+  const { affinitySeconds, first } = of;
+  const { kind, mode } = of.probe;
   if (outcome.is !== 'forwarded') return [];
   const affinity = `an affinity entry of ${first.source} for ${affinitySeconds} s`;
   return [
     ...(affinitySeconds > 0 ? [affinity] : []),
+    ...(mode.leftBehind === undefined ? [] : [mode.leftBehind]),
     ...(kind === 'dry' && outcome.byProgram === 'packet' ? await removeEntry(first) : []),
   ];
 }
