@@ -18,10 +18,15 @@ export interface ExplainQuestion {
   readonly sender: string;
 }
 
-/** What packets of a scenario did, and how they are compared. */
-export interface AskedPackets {
+/** A client by its name, and where it is. */
+export interface AskingClient {
   readonly asker: Asker;
   readonly from: ResolvedAsker;
+}
+
+/** What packets of a scenario did, and how they are compared. */
+export interface AskedPackets {
+  readonly clients: readonly AskingClient[];
   readonly family: Family;
   readonly expect: Answer;
   readonly outcomes: readonly Outcome[];
@@ -32,12 +37,7 @@ export interface AskedPackets {
 /** Undefined: the question is not one of connections through a node. */
 export function explainQuestion(
   world: World,
-  of: {
-    readonly asker: Asker;
-    readonly from: ResolvedAsker;
-    readonly to: ResolvedTarget;
-    readonly family: Family;
-  },
+  of: AskingClient & { readonly to: ResolvedTarget; readonly family: Family },
 ): ExplainQuestion | undefined {
   const { from, to, family, asker } = of;
   const node = to.node ?? from.node;
@@ -58,7 +58,7 @@ export async function predictionDisagrees(
   explainer: Explainer,
   of: { readonly question: ExplainQuestion; readonly packets: AskedPackets },
 ): Promise<string | undefined> {
-  const { asker, from, family, expect, outcomes, keepsSources } = of.packets;
+  const { clients, family, expect, outcomes, keepsSources } = of.packets;
   const { at, target, client } = of.question;
   const { predicted, candidates } = await answerTo(explainer, at, { target, client });
   const keeping = candidates.filter(({ keepsSource }) => keepsSource);
@@ -67,8 +67,8 @@ export async function predictionDisagrees(
   const nodeSource = byNode.map(({ endpoint }) => endpoint);
   return disagreement({ ...predicted, keepingSource, nodeSource }, outcomes, {
     podAddresses: addressesOfPods(world, family),
-    ownAddresses: from.ownAddresses,
-    comparesSource: keepsSources && !asker.startsWith('node'),
+    ownAddresses: clients.flatMap(({ from }) => from.ownAddresses),
+    comparesSource: keepsSources && clients.every(({ asker }) => !asker.startsWith('node')),
     isExhaustive: 'answeredBy' in expect,
   });
 }
@@ -82,12 +82,7 @@ export async function askForProof(
 }
 
 /** As `--from` takes it. */
-function clientOf(of: {
-  readonly asker: Asker;
-  readonly from: ResolvedAsker;
-  readonly node: number;
-  readonly family: Family;
-}): string {
+function clientOf(of: AskingClient & { readonly node: number; readonly family: Family }): string {
   const { asker, from, node, family } = of;
   if (asker.startsWith('node')) {
     return from.node === node ? 'host' : nodeAddress(from.node ?? node)[family];

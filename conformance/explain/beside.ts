@@ -10,7 +10,7 @@ import {
   predictionDisagrees,
 } from './ask-explain.ts';
 import type { Explainer } from './explainer.ts';
-import { whyNotProven } from './not-proven.ts';
+import { IN_TURN, whyNotProven } from './not-proven.ts';
 import type { ExplainTally } from './tally.ts';
 
 /** How `fairlead explain` is asked beside the packets of a scenario. */
@@ -21,14 +21,19 @@ export interface Explaining {
   readonly tally: ExplainTally;
 }
 
+/** A question, and whether a packet may be sent for it. */
+interface BesideQuestion extends ExplainQuestion {
+  readonly isProven: boolean;
+}
+
 /** One question: what its prediction, its proof and the packets of the scenario say must agree. */
 export class Beside {
   readonly #world: World;
   readonly #explaining: Explaining;
-  readonly #question: ExplainQuestion;
+  readonly #question: BesideQuestion;
   #first: Explained | undefined;
 
-  constructor(world: World, explaining: Explaining, question: ExplainQuestion) {
+  constructor(world: World, explaining: Explaining, question: BesideQuestion) {
     this.#world = world;
     this.#explaining = explaining;
     this.#question = question;
@@ -36,7 +41,8 @@ export class Beside {
 
   /** Proves a half of the questions before the packets of the scenario: neither may change the other. */
   async before(): Promise<void> {
-    if (!isInHalf(this.#question, this.#explaining.seed)) return;
+    const { isProven } = this.#question;
+    if (!isProven || !isInHalf(this.#question, this.#explaining.seed)) return;
     this.#first = await askForProof(this.#explaining.explainer, this.#question);
   }
 
@@ -47,6 +53,10 @@ export class Beside {
     const differs = await predictionDisagrees(this.#world, explainer, { question, packets });
     if (differs !== undefined) return differs;
     tally.countPredicted();
+    if (!question.isProven) {
+      tally.countNotProven(IN_TURN);
+      return undefined;
+    }
     const explained = this.#first ?? (await askForProof(explainer, question));
     return this.#judge(explained, packets.outcomes);
   }

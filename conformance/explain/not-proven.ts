@@ -24,6 +24,10 @@ export function whyNotProven(says: string): string | undefined {
   return EXCLUSIONS.find((each) => each.says.test(says))?.reason;
 }
 
+/** Of questions whose connections are counted. */
+export const IN_TURN =
+  'who gets the next connection follows from those before it, and a probe would be one of them';
+
 const NOT_OF_ROWS =
   'whether an endpoint answers is not in the rows; a forwarder passes over one that does not';
 

@@ -77,18 +77,24 @@ async function askOnce(world: World, asked: AskedQuestion): Promise<string | und
   const { expect } = wanted;
   // A forwarder has an address of its own where it cannot have the client's.
   const keepsSources = proxyOf(asked.proxy)?.forwarder !== 'alive';
-  const packets = { asker: question.from, from, family, expect, outcomes, keepsSources };
+  const clients = [question.from, ...(question.alsoFrom ?? [])].map((asker) => ({
+    asker,
+    from: resolveAsker(world, asker, family),
+  }));
+  const packets = { clients, family, expect, outcomes, keepsSources };
   const differs = await beside?.after(packets);
   return differs && `${where}: ${differs}`;
 }
 
 function besideOf(
   world: World,
-  { explaining }: AskedQuestion,
+  { explaining, question }: AskedQuestion,
   of: Parameters<typeof explainQuestion>[1],
 ): Beside | undefined {
-  const question = explaining && explainQuestion(world, of);
-  return question && new Beside(world, explaining, question);
+  const asked = explaining && explainQuestion(world, of);
+  if (asked === undefined || explaining === undefined) return undefined;
+  const isProven = question.inTurn === undefined;
+  return new Beside(world, explaining, { ...asked, isProven });
 }
 
 function proxyOf(name: string): FairleadProxy | undefined {
