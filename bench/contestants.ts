@@ -1,10 +1,13 @@
 import { LabError } from '../lab/host/errors.ts';
+import type { Lab } from '../lab/lab.ts';
 import type { LoadSize } from '../lab/load/objects.ts';
 import type { ProxyVariant } from '../lab/proxies/contract.ts';
 import { fairlead } from '../lab/proxies/fairlead.ts';
 import { FAIRLEAD_PROXIES, type FairleadProxy } from '../lab/proxies/fairlead-modes.ts';
 import { findProxy } from '../lab/proxies/registry.ts';
 import { SHIPPED_AS } from './bundle.ts';
+import { ciliumAgent } from './cilium/agent.ts';
+import { makeResources, wipeCilium } from './cilium/place.ts';
 
 /** A proxy and what may be asked of it. */
 export interface Contestant {
@@ -26,12 +29,23 @@ export interface Contestant {
   /** It has programs and maps in the kernel, which no bare program writes again. */
   readonly isEbpf: boolean;
   readonly needsIpvs: boolean;
+  /** It has metrics of kube-proxy's names, from which the stages of a change are read. */
+  readonly hasStages: boolean;
+  /** It compiles its programs after its start, while it serves already. */
+  readonly compiles?: true;
   readonly variant: (program: readonly string[]) => ProxyVariant;
+  /** Makes what it needs in the cluster, before each start; not given: nothing. */
+  readonly makeReady?: (lab: Lab) => Promise<void>;
+  /** Deletes what it leaves in a node's network besides rules and pins; not given: nothing. */
+  readonly wipe?: (namespacePath: string) => Promise<void>;
 }
 
 const OUR_CHANGES = 100;
 const OUR_QUIET_MS = 50;
 const UPSTREAM_CHANGES = 10;
+const CILIUM_CHANGES = 20;
+/** Longer than it gathers events by default. */
+const CILIUM_QUIET_MS = 600;
 /** Longer than its least time between two syncs, which it would else spend waiting. */
 const UPSTREAM_QUIET_MS = 1_500;
 const START_BOUND_MS = 300_000;
@@ -52,19 +66,26 @@ const IPTABLES_LEGACY = {
   whyNotMore: 'takes seconds a change',
 } as const;
 
-/** Each proxy of Fairlead, and beside it the variant of kube-proxy in the same mode. */
-const CONTESTANTS: readonly Contestant[] = FAIRLEAD_PROXIES.filter(
-  ({ forwarder }) => forwarder !== 'dead',
-).flatMap((proxy) => [ours(proxy), ...(proxy.isOfKubeProxy ? [upstream(proxy)] : [])]);
+/** The value that its own tests use. */
+const SHORT_WAIT_MS = 10;
 
-export const CONTESTANT_NAMES: readonly string[] = CONTESTANTS.map(({ name }) => name);
+/** Each proxy of Fairlead, and beside it the variant of kube-proxy in the same mode; and Cilium. */
+const CONTESTANTS: readonly Contestant[] = [
+  ...FAIRLEAD_PROXIES.filter(({ forwarder }) => forwarder !== 'dead').flatMap((proxy) => [
+    ours(proxy),
+    ...(proxy.isOfKubeProxy ? [upstream(proxy)] : []),
+  ]),
+  cilium('cilium'),
+  cilium(`cilium-${SHORT_WAIT_MS}ms`, SHORT_WAIT_MS),
+];
+
+const CONTESTANT_NAMES: readonly string[] = CONTESTANTS.map(({ name }) => name);
 
 /** The legacy backend shows nothing that the nft backend does not show; IPVS needs another kernel. */
-export const PUBLISHED_PROXIES = CONTESTANTS.filter(
+export const PUBLISHED_NAMES: readonly string[] = CONTESTANTS.filter(
   ({ isLegacy, needsIpvs }) => !isLegacy && !needsIpvs,
-)
-  .map(({ name }) => name)
-  .join(',');
+).map(({ name }) => name);
+export const PUBLISHED_PROXIES = PUBLISHED_NAMES.join(',');
 
 export function parseProxies(text: string): Contestant[] {
   return text.split(',').map((part) => {
@@ -116,10 +137,41 @@ function upstream(proxy: FairleadProxy): Contestant {
   };
 }
 
+function cilium(name: string, waitMs?: number): Contestant {
+  const wait = waitMs === undefined ? {} : { waitMs };
+  return {
+    name,
+    ...ANY_SIZE,
+    isOurs: false,
+    hasStages: false,
+    compiles: true,
+    startBoundMs: START_BOUND_MS,
+    changes: CILIUM_CHANGES,
+    quietMs: CILIUM_QUIET_MS,
+    // Its changes take half a second by a setting: a second round would not say more.
+    oneRoundFrom: waitMs === undefined ? 0 : UNLIMITED,
+    rules: 'nftables',
+    isLegacy: false,
+    isEbpf: true,
+    needsIpvs: false,
+    variant: () => ciliumAgent({ name, ...wait }),
+    makeReady: makeResources,
+    wipe: wipeCilium,
+  };
+}
+
 function iptablesLimit({ isLegacy }: FairleadProxy) {
   return isLegacy ? IPTABLES_LEGACY : IPTABLES_NFT;
 }
 
 function common(name: string, { rules, isLegacy, hasPrograms, needsIpvs }: FairleadProxy) {
-  return { name, startBoundMs: START_BOUND_MS, rules, isLegacy, isEbpf: hasPrograms, needsIpvs };
+  return {
+    name,
+    hasStages: true,
+    startBoundMs: START_BOUND_MS,
+    rules,
+    isLegacy,
+    isEbpf: hasPrograms,
+    needsIpvs,
+  };
 }

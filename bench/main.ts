@@ -9,6 +9,7 @@ import { provideBench } from '../lab/parts/bench.ts';
 import { bundleFairlead, compileKernelPrograms, FAULT_NAMES, type Fault } from './bundle.ts';
 import { ciBounds, ciPlan } from './ci.ts';
 import { type Contestant, PUBLISHED_PROXIES, parseProxies } from './contestants.ts';
+import { controlPlanesCommand } from './control-planes/command.ts';
 import { fleetCommand } from './fleet/command.ts';
 import { forwardingCommand } from './forwarding/command.ts';
 import { leftToDo } from './left-to-do.ts';
@@ -45,7 +46,7 @@ const EXIT_BOUND_BROKEN = 1;
 
 const program = new Command('bench')
   .description(
-    'Compares Fairlead with kube-proxy on a real API server: starts, changes, memory and packets',
+    'Compares Fairlead with kube-proxy and Cilium on a real API server: starts, changes, memory and packets',
   )
   .option(
     '--proxies <names>',
@@ -74,7 +75,8 @@ const program = new Command('bench')
   .enablePositionalOptions()
   .addCommand(shapesCommand())
   .addCommand(forwardingCommand())
-  .addCommand(fleetCommand());
+  .addCommand(fleetCommand())
+  .addCommand(controlPlanesCommand());
 
 async function bench(options: Options): Promise<void> {
   const run = options.from === undefined ? await measured(options) : await existing(options.from);
@@ -150,6 +152,7 @@ async function programs(of: {
   if (of.contestants.some(({ isEbpf }) => isEbpf)) {
     await progress.step('eBPF programs', compileKernelPrograms);
   }
+  for (const { variant } of of.contestants) await variant([]).build?.(of);
   const title = planted ? `bundle of Fairlead with a planted ${planted}` : 'bundle of Fairlead';
   return {
     tool: await provideBench(of),

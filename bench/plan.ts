@@ -90,6 +90,8 @@ function hasDataPath(
 /** In seconds, as they were on two cores. */
 const DATA_SECONDS = 17;
 const START_SECONDS = 4;
+/** A start of Cilium, which compiles its programs. */
+const COMPILING_SECONDS = 15;
 
 function estimate(
   contestant: Contestant | undefined,
@@ -103,6 +105,10 @@ function estimate(
   if (contestant.isOurs) {
     const changes = measures.has('change') ? 20 : 0;
     return START_SECONDS + data + changes + 8 + endpoints * (isIptables ? 3e-4 : 5e-5);
+  }
+  if (contestant.isEbpf) {
+    const changes = measures.has('change') ? contestant.changes : 0;
+    return COMPILING_SECONDS + data + changes + 8 + endpoints * 1e-4;
   }
   const sync = endpoints * (isIptables ? 2e-5 : 7e-5);
   const quadratic = isIptables && !contestant.isLegacy ? size.services ** 2 * 6e-6 : 0;

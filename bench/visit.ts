@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { abortable } from '../lab/host/interruption.ts';
+import { until } from '../lab/host/until.ts';
 import type { Contestant } from './contestants.ts';
 import type { Waiting } from './control/asker.ts';
 import { type Changed, measureChanges } from './control/changes.ts';
@@ -20,6 +21,10 @@ const SETTLE_MS = 2_000;
 /** IPVS keeps deleted destinations for two minutes, and compares each new one with them. */
 const IPVS_FORGETS_MS = 125_000;
 const LOAD_DEADLINE_MS = 120_000;
+const COMPILE_DEADLINE_MS = 120_000;
+const LOOK_EVERY_MS = 500;
+/** One program after the other is compiled. */
+const CALM_LOOKS = 8;
 const DATA_CYCLES = 4;
 /** For a fast proxy: changes whose stages are read from its metrics. */
 const STAGED_OF_MANY = 20;
@@ -46,6 +51,7 @@ export async function visit(options: VisitOptions): Promise<Visit> {
   const nodePath = site.lab.namespacePath(NODE);
   const figures: Figures = {};
   await abortable(site.rested, signal);
+  await contestant.makeReady?.(site.lab);
   const proxy = await startOn(site.lab, contestant.variant(options.program));
   try {
     await measureAll(new Watched(options, proxy, nodePath), figures);
@@ -59,6 +65,7 @@ export async function visit(options: VisitOptions): Promise<Visit> {
     ...contestant,
     pinFolder: site.lab.socketPlace(NODE_INDEX)?.pinFolder,
   });
+  await contestant.wipe?.(nodePath);
   if (contestant.needsIpvs) site.rested = pause(IPVS_FORGETS_MS, undefined, { ref: false });
   return {
     size: site.size,
@@ -79,7 +86,7 @@ async function measureAll(watched: Watched, figures: Figures): Promise<void> {
     figures.ended = end === undefined ? bound : `exited unexpectedly (${end})`;
     return;
   }
-  if (contestant.isEbpf) await assertHooked(site.lab.socketPlace(NODE_INDEX));
+  if (contestant.isOurs && contestant.isEbpf) await assertHooked(site.lab.socketPlace(NODE_INDEX));
   if (measures.has('cold')) figures.cold = cold;
   if (measures.has('limit')) await watched.options.afterStart();
   if (measures.has('change')) {
@@ -141,6 +148,7 @@ class Watched {
     });
     if (started === undefined) return undefined;
     await abortable(pause(SETTLE_MS), signal);
+    if (contestant.compiles) await this.#untilCompiled();
     return {
       ...started,
       cpuSeconds: await cpuSecondsOf(this.proxy.daemon.pid),
@@ -149,10 +157,27 @@ class Watched {
     };
   }
 
+  /** Else its compiler would count as the cost of changes. */
+  async #untilCompiled(): Promise<void> {
+    let calmLooks = 0;
+    const look = async (): Promise<boolean> => {
+      const { programsBytes } = await this.#memory();
+      calmLooks = programsBytes === 0 ? calmLooks + 1 : 0;
+      return calmLooks === CALM_LOOKS;
+    };
+    await until(look, {
+      what: 'its compiler to end',
+      deadlineMs: COMPILE_DEADLINE_MS,
+      everyMs: LOOK_EVERY_MS,
+      signal: this.options.signal,
+    });
+  }
+
   /** A slow proxy is asked after each change where the time went; of a fast one that would be part of the cost. */
   async changes(): Promise<ChangeFigures> {
-    const { changes: count, isOurs } = this.options.contestant;
-    const figures = await this.#withCost(() => this.#change({ count, isStaged: !isOurs }));
+    const { changes: count, isOurs, hasStages } = this.options.contestant;
+    const isStaged = hasStages && !isOurs;
+    const figures = await this.#withCost(() => this.#change({ count, isStaged }));
     if (!isOurs) return figures;
     const { stages } = await this.#change({ count: STAGED_OF_MANY, isStaged: true });
     return { ...figures, stages };

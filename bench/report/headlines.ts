@@ -16,6 +16,8 @@ import { megabytes, milliseconds, seconds, share, times } from './units.ts';
 const OURS = 'fairlead-nftables';
 const PEER = 'upstream-nftables';
 const SOCKETS = 'fairlead-socket-ebpf';
+/** With the shorter of its two waits. */
+const CILIUM = 'cilium-10ms';
 /** The largest that kube-proxy can be run with, the largest of all, and a small one. */
 const COMPARED = 10_000;
 /** A thousand more come at once. */
@@ -108,12 +110,12 @@ const LINES: readonly Line[] = [
   },
 ];
 
-/** Ten lines that a reader may stop after, among them what kube-proxy does better. */
+/** Ten lines that a reader may stop after, among them what others do better. */
 export function headlinesSection(run: Run): Section {
   return {
     name: 'headlines',
     title: 'In ten lines',
-    head: ['what', 'cluster', 'Fairlead', 'kube-proxy', 'relative', 'again by'],
+    head: ['what', 'cluster', 'Fairlead', 'kube-proxy', 'relative', 'Cilium', 'again by'],
     rows: LINES.map((line) => rowOf(run, line)),
   };
 }
@@ -122,7 +124,9 @@ function rowOf(run: Run, line: Line): string[] {
   const { what, services, measure, figure, unit, mode = OURS } = line;
   const ours = findCell(run, { services, proxy: mode });
   const peer = findCell(run, { services, proxy: PEER });
+  const cilium = findCell(run, { services, proxy: CILIUM });
   const mine = ours && figure(ours);
+  const others = cilium && figure(cilium);
   const theirs = mode === OURS && peer ? figure(peer) : undefined;
   const size = ours?.size ?? { services, endpointsPerService: 5 };
   const { endpointsPerService } = size;
@@ -132,6 +136,7 @@ function rowOf(run: Run, line: Line): string[] {
     mine === undefined ? 'not measured' : unit(mine),
     theirs === undefined ? '' : unit(theirs),
     mine === undefined || theirs === undefined ? '' : times(mine / theirs),
+    others === undefined ? '' : unit(others),
     `\`npm run bench -- --measure ${measure} --sizes ${services}x${endpointsPerService}\``,
   ];
 }

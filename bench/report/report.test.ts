@@ -173,7 +173,7 @@ describe('the report', () => {
     assert.equal(rows.length, 10);
     const what = 'one changed endpoint, write to packet';
     const command = '`npm run bench -- --measure change --sizes 10000x10`';
-    assert.deepEqual(rows[0], [what, '10,000 x 10', '11.0 ms', '440 ms', '1/40', command]);
+    assert.deepEqual(rows[0], [what, '10,000 x 10', '11.0 ms', '440 ms', '1/40', '', command]);
     const unmeasured = rows.find(([, cluster]) => cluster === '50,000 x 5');
     assert.equal(unmeasured?.[2], 'not measured');
   });

@@ -7,7 +7,7 @@ import { interruption } from '../../lab/host/interruption.ts';
 import { terminalProgress } from '../../lab/host/progress.ts';
 import { provideBench } from '../../lab/parts/bench.ts';
 import { bundleFairlead, compileKernelPrograms } from '../bundle.ts';
-import { parseProxies } from '../contestants.ts';
+import { type Contestant, parseProxies } from '../contestants.ts';
 import { describeMachine, machineText } from '../machine.ts';
 import { BOUND_HEAD, boundRow, boundsTable, isKept } from '../report/bounds.ts';
 import { sectionMarkdown, sectionText } from '../report/section.ts';
@@ -69,6 +69,7 @@ async function measured(given: Options): Promise<ShapeRun> {
   const progress = terminalProgress();
   const signal = interruption();
   const contestants = parseProxies(options.proxies);
+  assertNoneNeedsResources(contestants);
   const hasSocketPlaces = contestants.some(({ isEbpf }) => isEbpf);
   if (hasSocketPlaces) await progress.step('eBPF programs', compileKernelPrograms);
   const program = await progress.step('bundle of Fairlead', () => bundleFairlead());
@@ -93,6 +94,14 @@ async function measured(given: Options): Promise<ShapeRun> {
     }
   }
   return run;
+}
+
+function assertNoneNeedsResources(contestants: readonly Contestant[]): void {
+  const other = contestants.find(({ makeReady }) => makeReady !== undefined);
+  if (other === undefined) return;
+  throw new LabError('LAB_USAGE', `large objects are not measured with ${other.name}`, {
+    next: 'choose proxies of Fairlead and kube-proxy',
+  });
 }
 
 async function writeDocument(file: string, run: ShapeRun): Promise<void> {

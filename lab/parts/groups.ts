@@ -3,6 +3,7 @@ import { provideKernel } from '../kernel/build.ts';
 import { provideRoot } from '../systemd/root.ts';
 import { provideBench } from './bench.ts';
 import { providePartsAndTools } from './build.ts';
+import { provideCilium } from './cilium.ts';
 import { provideEarlierControlPlane } from './control-plane.ts';
 import { provideEarlier } from './earlier.ts';
 import type { GoBuildContext } from './go-build.ts';
@@ -19,6 +20,10 @@ const GROUPS = {
   }),
   bench: async (context: GoBuildContext): Promise<Programs> => ({
     bench: await provideBench(context),
+  }),
+  cilium: async (context: GoBuildContext): Promise<Programs> => ({
+    'cilium-agent': await provideCilium('cilium-agent', context),
+    'cilium-load-balancer': await provideCilium('cilium-load-balancer', context),
   }),
   'earlier-control-plane': async (context: GoBuildContext): Promise<Programs> =>
     prefixed(await provideEarlierControlPlane(context)),

@@ -1,4 +1,4 @@
-import { CONTESTANT_NAMES } from '../../contestants.ts';
+import { PUBLISHED_NAMES } from '../../contestants.ts';
 
 /** The frame that every plot has: sizes, colours for light and dark, a title and a legend. */
 const WIDTH = 760;
@@ -12,7 +12,7 @@ export interface Style {
   readonly marker: 'circle' | 'square' | 'diamond' | 'triangle';
 }
 
-/** In the order in which contestants are listed: of Fairlead solid, of kube-proxy dashed. */
+/** In the order in which contestants are published: of Fairlead solid, of others dashed. */
 const STYLES: readonly Style[] = [
   { colour: '#2f81f7', dash: '', marker: 'circle' },
   { colour: '#db6d28', dash: '7 4', marker: 'square' },
@@ -22,11 +22,12 @@ const STYLES: readonly Style[] = [
   { colour: '#bf4bba', dash: '7 4', marker: 'triangle' },
   { colour: '#1b9e9e', dash: '', marker: 'diamond' },
   { colour: '#cf4a5b', dash: '7 4', marker: 'triangle' },
+  { colour: '#6e7781', dash: '2 3', marker: 'circle' },
 ];
 const OTHER_STYLE: Style = { colour: '#8b949e', dash: '2 3', marker: 'square' };
 
 export function styleOf(name: string): Style {
-  return STYLES[CONTESTANT_NAMES.indexOf(name)] ?? OTHER_STYLE;
+  return STYLES[PUBLISHED_NAMES.indexOf(name)] ?? OTHER_STYLE;
 }
 
 const CSS = `
