@@ -3,6 +3,9 @@ import type { Clock } from './clock.ts';
 /** Node's timers hold at most 24 days, and a caller that loops can check again once an hour. */
 const LONGEST_MS = 3_600_000;
 
+/** Without a reason an abort makes an Error with its stack. */
+const CANCELLED = 'cancelled';
+
 /** How long a wait lasts when no call comes. */
 export interface WaitLimit {
   readonly ms: number;
@@ -41,8 +44,8 @@ export class Wake {
   }
 
   /**
-   * Aborting a timer allocates two Errors with stacks, and the caller has work to do after a call:
-   * the timer keeps running until the next wait or the abort cancels it.
+   * The caller has work to do after a call: the timer keeps running until the next wait or the abort
+   * cancels it.
    */
   async #waitAtMost({ ms, clock }: WaitLimit, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -50,7 +53,7 @@ export class Wake {
     const cancel = (): void => {
       signal.removeEventListener('abort', cancel);
       this.#cancelTimer = undefined;
-      timer.abort();
+      timer.abort(CANCELLED);
       resolve();
     };
     signal.addEventListener('abort', cancel);
