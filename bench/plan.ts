@@ -52,6 +52,7 @@ function withoutLoad({ contestants, rounds }: PlanOptions): Step[] {
   const measures = new Set<Measure>(['data']);
   for (let round = 1; round <= Math.min(rounds, MOST_DATA_ROUNDS); round++) {
     for (const contestant of [undefined, ...contestants]) {
+      if (round > 1 && contestant?.oneRoundFrom === 0) continue;
       const estimateSeconds = estimate(contestant, NO_LOAD, measures);
       steps.push({
         size: NO_LOAD,
@@ -103,17 +104,18 @@ function estimate(
   if (contestant === undefined) return data / 2;
   const isIptables = contestant.rules === 'iptables';
   if (contestant.isOurs) {
-    const changes = measures.has('change') ? 20 : 0;
+    const changes = measures.has('change') ? 12 : 0;
     return START_SECONDS + data + changes + 8 + endpoints * (isIptables ? 3e-4 : 5e-5);
   }
   if (contestant.isEbpf) {
-    const changes = measures.has('change') ? contestant.changes : 0;
+    const changes = measures.has('change') ? contestant.changes * 0.8 : 0;
     return COMPILING_SECONDS + data + changes + 8 + endpoints * 1e-4;
   }
-  const sync = endpoints * (isIptables ? 2e-5 : 7e-5);
+  const sync = endpoints * (isIptables ? 2e-5 : 4e-6);
+  const start = isIptables ? sync * 6 : endpoints * 2.3e-4;
   const quadratic = isIptables && !contestant.isLegacy ? size.services ** 2 * 6e-6 : 0;
   const changes = measures.has('change') ? contestant.changes * (1.7 + sync) : 0;
-  return START_SECONDS + data + quadratic + sync * 6 + changes + 6;
+  return START_SECONDS + data + quadratic + start + changes + 6;
 }
 
 /** How long a cluster of a size takes to come and to go. */
