@@ -109,7 +109,8 @@ function ours(proxy: FairleadProxy): Contestant {
     ...common(name, proxy),
     ...(proxy.rules === 'iptables' ? iptablesLimit(proxy) : ANY_SIZE),
     isOurs: true,
-    oneRoundFrom: UNLIMITED,
+    // A forwarder has a benchmark of its own, `forwarding`.
+    oneRoundFrom: proxy.hasForwarder ? 0 : UNLIMITED,
     changes: OUR_CHANGES,
     quietMs: OUR_QUIET_MS,
     variant: (program) =>
