@@ -43,7 +43,7 @@ export const IPVS: Mode = {
     ...BEHIND,
     isOurs: (rule) => BEHIND.isOurs(rule) || rule.table === CAPTURE_TABLE_NAME,
     // A reset does not take IPVS out of SYN_RECV, and an entry cannot be deleted.
-    leftBehind: 'a connection of IPVS until it times out (TCP 60 s, UDP 5 min)',
+    leftBehind: 'a connection of IPVS until it times out (TCP 60 s, UDP 2 min by default)',
   },
   unevenChoice: ({ ipvs }) => unevenChoiceOf(defaultScheduler(ipvs.scheduler)),
   failureMetrics: NFTABLES_FAILURES,
