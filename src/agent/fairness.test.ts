@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
+import { Stage } from './testing/stage.ts';
 
 test('writes a change of another namespace in the next step of a flood', async () => {
   const clock = new VirtualClock();
@@ -34,6 +36,26 @@ test('compiles a change of another namespace while one namespace has much to com
   assert.deepEqual(stage.plane.violations, []);
   assert.equal(stage.agent.snapshot().rows.desired, 201);
   assert.equal(stage.agent.conditions().synced.isTrue, true);
+});
+
+test('compiles the whole cluster of a start in steps, and answers in between', async () => {
+  const clock = new VirtualClock();
+  await using stage = new Stage(clock, { random: () => 0.5 });
+  stage.start();
+  await clock.settle();
+  const large = Array.from({ length: 60 }, (_, index) => numbered('ns', index));
+  for (const each of large) stage.source.service(each);
+  for (const each of large) stage.source.slice(endpointsOf(each, 500));
+  stage.complete();
+  const compiled = new Set<number>();
+  for (let turn = 0; turn < 1000 && stage.plane.count('inspect everything') === 0; turn++) {
+    compiled.add(stage.agent.snapshot().rows.desired);
+    await nextTurn();
+  }
+  assert.ok(compiled.size >= 5, `only ${[...compiled].join(', ')} rows were seen`);
+  assert.equal(stage.agent.snapshot().rows.desired, large.length);
+  await clock.until('all', () => stage.isEqual());
+  assert.deepEqual(stage.plane.violations, []);
 });
 
 test('measures every change once, also when they are compiled a few at a time', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FAMILIES, type Family } from '../forwarding/model.ts';
 import { Configuring } from './configuring.ts';
 import type { Context } from './context.ts';
@@ -120,7 +121,7 @@ export class Reconciler {
     const { clock } = this.#context;
     this.#takeChanges(OBJECTS_PER_COMPILE);
     const wanted = this.plan.take(clock.monotonicMs(), this.#isIdle);
-    if (wanted !== undefined) await this.#inspect(wanted);
+    if (wanted !== undefined) await this.#inspect(wanted, signal);
     else if (this.#state === 'opening') return;
     else if (this.#configuring.nextAtMs() <= clock.monotonicMs())
       await this.#configuring.configure();
@@ -137,16 +138,26 @@ export class Reconciler {
     return this.#context.intake.table.hasChanges;
   }
 
-  async #inspect(wanted: WantedInspection): Promise<void> {
-    // It compares the kernel with every row as it is now.
-    this.#takeChanges(Number.POSITIVE_INFINITY);
+  async #inspect(wanted: WantedInspection, signal: AbortSignal): Promise<void> {
     this.#inspecting = wanted;
-    const facts = await this.inspector.inspect(wanted);
+    await this.#takeAll(signal);
+    const facts = signal.aborted ? undefined : await this.inspector.inspect(wanted);
     this.#inspecting = undefined;
     if (facts === undefined) return;
     this.#state = 'open';
     this.#configuring.configured(facts);
     this.#writer.resume();
+  }
+
+  /**
+   * An inspection compares the kernel with every row as it is now. At a start that is the whole
+   * cluster: between two parts of it health checks are answered.
+   */
+  async #takeAll(signal: AbortSignal): Promise<void> {
+    while (this.#hasUntaken && !signal.aborted) {
+      this.#takeChanges(OBJECTS_PER_COMPILE);
+      if (this.#hasUntaken) await nextTurn();
+    }
   }
 
   /**
