@@ -68,8 +68,8 @@ const BOUNDS: readonly CiBound[] = [
   {
     what: 'CPU of one change, relative to upstream',
     // Of v1.36.4, which listed its rules by `nft`, it was 0.0115.
-    usual: 0.073,
-    atMost: 0.13,
+    usual: 0.055,
+    atMost: 0.1,
     of: (ours, peer) => roundsOfMedian(ours, peer, cpuOfAChange),
   },
   {
@@ -80,14 +80,14 @@ const BOUNDS: readonly CiBound[] = [
   },
   {
     what: 'memory after the start, relative to upstream',
-    usual: 1.39,
-    atMost: 2.2,
+    usual: 1.16,
+    atMost: 1.6,
     of: (ours, peer) => roundsOfMedian(ours, peer, ({ cold }) => cold?.memory.residentBytes),
   },
   {
     what: 'memory after the changes, relative to upstream',
-    usual: 1.13,
-    atMost: 1.9,
+    usual: 1.15,
+    atMost: 1.6,
     of: (ours, peer) => roundsOfMedian(ours, peer, finalBytes),
   },
 ];
