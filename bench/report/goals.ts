@@ -170,13 +170,13 @@ function dataGoals(of: {
       what: `${what} compared with one Service`,
       figure: share(of.many) / share(of.one),
       atLeast: 0.95,
-      unit: 'times',
+      unit: 'share',
     },
     {
       what: `${what} compared with upstream at 10,000`,
       figure: share(of.many) / share(of.peer),
       atLeast: 1,
-      unit: 'times',
+      unit: 'share',
     },
   ];
 }

@@ -2,8 +2,8 @@ import { PUBLISHED_NAMES } from '../../contestants.ts';
 
 /** The frame that every plot has: sizes, colours for light and dark, a title and a legend. */
 const WIDTH = 760;
-const HEIGHT = 420;
-export const AREA = { left: 84, right: 740, top: 96, bottom: 352 } as const;
+const HEIGHT = 456;
+export const AREA = { left: 84, right: 740, top: 132, bottom: 388 } as const;
 
 /** Told apart by colour and by shape; the colours have enough contrast on white and on black. */
 export interface Style {
