@@ -82,10 +82,10 @@ const CONTESTANTS: readonly Contestant[] = [
 const CONTESTANT_NAMES: readonly string[] = CONTESTANTS.map(({ name }) => name);
 
 /** The legacy backend shows nothing that the nft backend does not show; IPVS needs another kernel. */
-export const PUBLISHED_NAMES: readonly string[] = CONTESTANTS.filter(
+export const PUBLISHED: readonly Contestant[] = CONTESTANTS.filter(
   ({ isLegacy, needsIpvs }) => !isLegacy && !needsIpvs,
-).map(({ name }) => name);
-export const PUBLISHED_PROXIES = PUBLISHED_NAMES.join(',');
+);
+export const PUBLISHED_PROXIES = PUBLISHED.map(({ name }) => name).join(',');
 
 export function parseProxies(text: string): Contestant[] {
   return text.split(',').map((part) => {

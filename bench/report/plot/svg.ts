@@ -1,4 +1,4 @@
-import { PUBLISHED_NAMES } from '../../contestants.ts';
+import { PUBLISHED } from '../../contestants.ts';
 
 /** The frame that every plot has: sizes, colours for light and dark, a title and a legend. */
 const WIDTH = 760;
@@ -12,22 +12,29 @@ export interface Style {
   readonly marker: 'circle' | 'square' | 'diamond' | 'triangle';
 }
 
-/** In the order in which contestants are published: of Fairlead solid, of others dashed. */
-const STYLES: readonly Style[] = [
-  { colour: '#2f81f7', dash: '', marker: 'circle' },
-  { colour: '#db6d28', dash: '7 4', marker: 'square' },
-  { colour: '#b58900', dash: '', marker: 'triangle' },
-  { colour: '#8250df', dash: '', marker: 'square' },
-  { colour: '#2da44e', dash: '', marker: 'diamond' },
-  { colour: '#bf4bba', dash: '7 4', marker: 'triangle' },
-  { colour: '#1b9e9e', dash: '', marker: 'diamond' },
-  { colour: '#cf4a5b', dash: '7 4', marker: 'triangle' },
-  { colour: '#6e7781', dash: '2 3', marker: 'circle' },
-];
+/** In the order in which contestants are published. */
+const COLOURS = [
+  '#2f81f7',
+  '#db6d28',
+  '#b58900',
+  '#8250df',
+  '#2da44e',
+  '#bf4bba',
+  '#1b9e9e',
+  '#cf4a5b',
+  '#6e7781',
+] as const;
+const MARKERS = ['circle', 'square', 'diamond', 'triangle'] as const;
+const OF_OTHERS = '7 4';
 const OTHER_STYLE: Style = { colour: '#8b949e', dash: '2 3', marker: 'square' };
 
+/** Fairlead's lines are solid, those of others dashed. */
 export function styleOf(name: string): Style {
-  return STYLES[PUBLISHED_NAMES.indexOf(name)] ?? OTHER_STYLE;
+  const index = PUBLISHED.findIndex((each) => each.name === name);
+  const colour = COLOURS[index];
+  const marker = MARKERS[index % MARKERS.length];
+  if (colour === undefined || marker === undefined) return OTHER_STYLE;
+  return { colour, marker, dash: PUBLISHED[index]?.isOurs === true ? '' : OF_OTHERS };
 }
 
 const CSS = `
