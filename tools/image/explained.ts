@@ -1,5 +1,6 @@
 import { CompileError } from '../bpf/compile.ts';
 import { ImageError } from './image-error.ts';
+import { HelpWanted } from './options.ts';
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -9,6 +10,10 @@ export async function explained(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
+    if (error instanceof HelpWanted) {
+      console.log(error.message);
+      return;
+    }
     process.exitCode = FAILED;
     if (error instanceof CompileError) console.error(error.message);
     else if (error instanceof ImageError) tell(error);

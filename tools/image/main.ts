@@ -7,7 +7,6 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { imageArchive } from './archive.ts';
 import { buildImage } from './build-image.ts';
 import { PROGRAM_PATH, readContents } from './contents.ts';
@@ -17,6 +16,7 @@ import { ingredientsHere, withIngredients } from './ingredients.ts';
 import { MACHINES, type Machine, machineOf } from './machine.ts';
 import { makePins } from './make-pins.ts';
 import { fullImageName } from './name.ts';
+import { readOptions } from './options.ts';
 import { assertPinned, type PinProblem, pinProblems } from './pins.ts';
 import { readPins, writePins } from './pins-file.ts';
 import { writeTree } from './tree.ts';
@@ -25,6 +25,13 @@ import { writeTree } from './tree.ts';
 const UNTOLD = 'localhost/fairlead';
 /** Hosts that RFC 6761 keeps out of the public DNS. */
 const IN_NO_REGISTRY = /^(?:localhost|[^/]+\.test)\//;
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean', default: false } as const;
+const PATHS = { out: text, tag: text, tree: text, program: text, architecture: text } as const;
+const OPTIONS = { ...PATHS, pin: flag, unpinned: flag } as const;
+const USAGE = `npm run image -- [--out FILE.tar] [--tag NAME] [--architecture ${MACHINES.map(({ architecture }) => architecture).join('|')}]
+  [--program FILE] [--pin] [--unpinned] | --tree FOLDER`;
 
 interface Wishes {
   readonly out: string | undefined;
@@ -39,10 +46,7 @@ interface Wishes {
 await explained(async () => await make(readWishes(process.argv.slice(2))));
 
 function readWishes(args: string[]): Wishes {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean', default: false } as const;
-  const paths = { out: text, tag: text, tree: text, program: text, architecture: text };
-  const { values } = parseArgs({ args, options: { ...paths, pin: flag, unpinned: flag } });
+  const values = readOptions(args, { options: OPTIONS, usage: USAGE });
   if (values.tree !== undefined && (values.out ?? values.tag) !== undefined) {
     const next = 'omit --out and --tag: they are for an archive, not for a folder';
     throw new ImageError('IMAGE_USAGE', '--tree cannot be combined with --out or --tag', next);

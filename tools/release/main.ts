@@ -5,11 +5,10 @@
  */
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { explained } from '../image/explained.ts';
-import { ImageError } from '../image/image-error.ts';
 import { withAllIngredients } from '../image/ingredients.ts';
 import { MACHINES } from '../image/machine.ts';
+import { readOptions } from '../image/options.ts';
 import { readPins } from '../image/pins-file.ts';
 import { versionOf } from '../image/program.ts';
 import { makeAgain } from './again.ts';
@@ -19,11 +18,15 @@ import { makeRelease } from './make.ts';
 
 const root = join(import.meta.dirname, '../..');
 const text = { type: 'string' } as const;
+const twice = { type: 'boolean', default: false } as const;
+const OPTIONS = { out: text, image: text, url: text, kubectl: text, twice } as const;
+const USAGE =
+  'npm run release [-- --twice] [--out FOLDER] [--image NAME] [--url ADDRESS] [--kubectl FILE]';
 
 await explained(async () => await release(process.argv.slice(2)));
 
 async function release(args: string[]): Promise<void> {
-  const { values } = parseWishes(args);
+  const values = readOptions(args, { options: OPTIONS, usage: USAGE });
   const version = await versionOf(root);
   const changed = await uncommittedFiles(root);
   if (changed.length > 0) {
@@ -61,20 +64,6 @@ async function release(args: string[]): Promise<void> {
   }
   report(folder, artifacts);
   if (values.twice) console.log('made twice: the same bytes');
-}
-
-function parseWishes(args: string[]) {
-  try {
-    const twice = { type: 'boolean', default: false } as const;
-    return parseArgs({
-      args,
-      options: { out: text, image: text, url: text, kubectl: text, twice },
-    });
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    const next = 'npm run release [-- --twice] [--out FOLDER] [--image NAME] [--url ADDRESS]';
-    throw new ImageError('IMAGE_USAGE', error.message, next);
-  }
 }
 
 async function writeArtifacts(folder: string, artifacts: readonly Artifact[]): Promise<void> {
