@@ -10,6 +10,7 @@ import { Remaining } from './remaining.ts';
 import { openSite, type Site } from './site/site.ts';
 import { isSameSize, sizeText } from './sizes.ts';
 import { visit } from './visit.ts';
+import { warmUp } from './warm-up.ts';
 
 export interface RunOptions {
   readonly todo: LeftToDo;
@@ -41,6 +42,7 @@ export async function runPlan(options: RunOptions): Promise<void> {
     await using site = ofSize.some(({ notRun }) => notRun === undefined)
       ? await openSite({ size, program: tool, hasSocketPlaces, progress, signal })
       : undefined;
+    if (site !== undefined) await warmUpSite(options, site, ofSize);
     for (const step of ofSize) {
       const title = `[${index + 1}/${steps.length}, ${remaining.text(index)}] ${stepText(step)}`;
       const made = await makeStep(options, { step, site, title }).catch(async (error: unknown) => {
@@ -57,6 +59,13 @@ export async function runPlan(options: RunOptions): Promise<void> {
       index++;
     }
   }
+}
+
+async function warmUpSite(options: RunOptions, site: Site, steps: readonly Step[]): Promise<void> {
+  const { progress, program, signal } = options;
+  await progress.step(`${sizeText(site.size)}: warm-up, not recorded`, (detail) =>
+    warmUp(steps, { site, program, detail, signal }),
+  );
 }
 
 function stepText({ size, contestant, round }: Step): string {

@@ -21,6 +21,7 @@ import { visitControlPlane } from './visit.ts';
 
 interface Options {
   readonly sizes: string;
+  readonly proxies: string;
   readonly rounds: string;
   readonly json?: string;
   readonly from?: string;
@@ -29,11 +30,13 @@ interface Options {
 
 /** Beside the part of Cilium that does the same work. */
 const OURS = 'fairlead-nftables,fairlead-socket-ebpf';
+const THEIRS = ciliumLoadBalancer();
 
 export function controlPlanesCommand(): Command {
   return new Command('control-planes')
     .description('CPU and memory from the API server to the kernel, beside Cilium, without packets')
     .option('--sizes <sizes>', 'Services x endpoints of each', '1000x5,10000x5,50000x5')
+    .option('--proxies <names>', 'control planes', `${OURS},${THEIRS.name}`)
     .option('--rounds <count>', 'measurements of each control plane', '2')
     .option('--json <file>', 'save all results, after each visit')
     .option('--from <file>', 'report the results in the file without measuring')
@@ -60,7 +63,7 @@ async function runControlPlanes(options: Options): Promise<void> {
 async function measured(options: Options): Promise<ControlPlaneRun> {
   const progress = terminalProgress();
   const signal = interruption();
-  const variants = await variantsOf(progress);
+  const variants = await variantsOf(options.proxies, progress);
   for (const variant of variants) await variant.build?.({ progress, signal });
   const program = await provideBench({ progress, signal });
   const startedAt = new Date().toISOString();
@@ -84,10 +87,13 @@ async function measured(options: Options): Promise<ControlPlaneRun> {
   return run;
 }
 
-async function variantsOf(progress: Progress): Promise<readonly ProxyVariant[]> {
+async function variantsOf(names: string, progress: Progress): Promise<readonly ProxyVariant[]> {
   await progress.step('eBPF programs', compileKernelPrograms);
   const program = await progress.step('bundle of Fairlead', () => bundleFairlead());
-  return [...parseProxies(OURS).map(({ variant }) => variant(program)), ciliumLoadBalancer()];
+  return names.split(',').flatMap((name) => {
+    if (name === THEIRS.name) return [THEIRS];
+    return parseProxies(name).map(({ variant }) => variant(program));
+  });
 }
 
 function whereText({ machine, startedAt, tookSeconds }: ControlPlaneRun): string {

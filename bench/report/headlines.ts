@@ -115,7 +115,15 @@ export function headlinesSection(run: Run): Section {
   return {
     name: 'headlines',
     title: 'In ten lines',
-    head: ['what', 'cluster', 'Fairlead', 'kube-proxy', 'relative', 'Cilium', 'again by'],
+    head: [
+      'what',
+      'cluster',
+      'Fairlead',
+      'kube-proxy',
+      'relative',
+      'Cilium, 10 ms wait',
+      'again by',
+    ],
     rows: LINES.map((line) => rowOf(run, line)),
   };
 }
