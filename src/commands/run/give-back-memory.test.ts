@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { SILENT_LOGGER } from '../../log/testing/silent-logger.ts';
 import { systemClock } from '../../time/clock.ts';
 import { giveBackMemory } from './give-back-memory.ts';
@@ -9,8 +7,6 @@ import { giveBackMemory } from './give-back-memory.ts';
 const OBJECTS = 1_000_000;
 /** A third of what they take. */
 const LEAST_BYTES = 16_000_000;
-/** V8's memory reducer waits for 8 s. */
-const IDLE_MS = 10_000;
 const log = SILENT_LOGGER;
 const clock = { ...systemClock, sleep: async () => undefined };
 
@@ -38,25 +34,6 @@ it('logs memory that cannot be returned, and continues', async (test) => {
   await giveBackMemory({ clock, log: heard }, new AbortController().signal);
   assert.deepEqual(told, ['could not return memory of the start: Error: too many open files']);
 });
-
-it('collects once: V8 does not do it again when the proxy is idle', async () => {
-  const live = Array.from({ length: OBJECTS }, (_, index) => ({ index }));
-  await giveBackMemory({ clock, log }, new AbortController().signal);
-  let collections = 0;
-  const observer = new PerformanceObserver((list) => {
-    collections += list.getEntries().filter(isMajor).length;
-  });
-  observer.observe({ entryTypes: ['gc'] });
-  await pause(IDLE_MS);
-  observer.disconnect();
-  assert.equal(live.length, OBJECTS);
-  assert.equal(collections, 0);
-});
-
-function isMajor(entry: PerformanceEntry): boolean {
-  const { detail } = entry as PerformanceEntry & { readonly detail: { readonly kind: number } };
-  return detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
-}
 
 /** How large the heap is when it held many objects that are no longer used. */
 async function bytesAfterGarbage(): Promise<number> {

@@ -41,12 +41,8 @@ function giveBack(): { beforeBytes: number; afterBytes: number; durationMs: numb
 
 type Collect = (how: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
-/**
- * A last-resort GC: only that returns empty pages and the young generation. V8's memory reducer would
- * repeat it twice when the proxy is idle, 8 s later, for the same result.
- */
+/** A last-resort GC: only that returns empty pages and the young generation. */
 function collect(): void {
-  setFlagsFromString('--memory-reducer-gc-count=0');
   // Node exposes no such function; with the flag, a context created afterwards has `gc`.
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as Collect;
