@@ -1,3 +1,4 @@
+import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeBench } from '../scale/node-bench.ts';
 
@@ -6,8 +7,10 @@ export interface Burst {
   readonly changes: number;
   /** CPU of the process for one change, in microseconds. */
   readonly cpuUs: number;
-  /** The most CPU that the thread used without letting a timer run, in milliseconds. */
+  /** The most CPU that the agent's own code used without letting a timer run, in milliseconds. */
   readonly pauseMs: number;
+  /** The longest garbage collection by the clock. It comes with or without whoever reads. */
+  readonly collectionMs: number;
 }
 
 /** A slice as it is stored, as far as it is changed here. */
@@ -17,6 +20,8 @@ interface Slice {
 
 const KEPT_SLICES = 200;
 const SAMPLE_MS = 1;
+/** Shorter turns are no pause. */
+const LEAST_MS = 2;
 
 /** Changes of slices, one after the other, each until the kernel has it. */
 export class Bursts {
@@ -40,7 +45,7 @@ export class Bursts {
       await turn();
     }
     const { user, system } = process.cpuUsage(before);
-    return { changes, cpuUs: (user + system) / changes, pauseMs: pauses.stop() };
+    return { changes, cpuUs: (user + system) / changes, ...pauses.stop() };
   }
 
   /** One endpoint more or less than before is ready. */
@@ -61,21 +66,50 @@ export class Bursts {
   }
 }
 
+interface Turn {
+  readonly cpuMs: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** CPU of this thread between two runs of a timer: time that others had is not in it. */
 class Pauses {
-  #before = process.threadCpuUsage();
-  #longestUs = 0;
+  readonly #turns: Turn[] = [];
+  readonly #collections: PerformanceEntry[] = [];
+  readonly #observer = new PerformanceObserver((list) => {
+    this.#collections.push(...list.getEntries());
+  });
   readonly #timer = setInterval(() => this.#sample(), SAMPLE_MS);
+  #before = process.threadCpuUsage();
+  #beforeMs = performance.now();
 
-  stop(): number {
+  constructor() {
+    this.#observer.observe({ entryTypes: ['gc'] });
+  }
+
+  stop(): Pick<Burst, 'pauseMs' | 'collectionMs'> {
     clearInterval(this.#timer);
     this.#sample();
-    return this.#longestUs / 1000;
+    this.#collections.push(...this.#observer.takeRecords());
+    this.#observer.disconnect();
+    return {
+      pauseMs: Math.max(0, ...this.#turns.map((each) => each.cpuMs - this.#collectedIn(each))),
+      collectionMs: Math.max(0, ...this.#collections.map(({ duration }) => duration)),
+    };
+  }
+
+  #collectedIn({ fromMs, toMs }: Turn): number {
+    return this.#collections
+      .filter(({ startTime }) => startTime >= fromMs && startTime <= toMs)
+      .reduce((sum, { duration }) => sum + duration, 0);
   }
 
   #sample(): void {
     const { user, system } = process.threadCpuUsage(this.#before);
-    this.#longestUs = Math.max(this.#longestUs, user + system);
+    const nowMs = performance.now();
+    const cpuMs = (user + system) / 1000;
+    if (cpuMs > LEAST_MS) this.#turns.push({ cpuMs, fromMs: this.#beforeMs, toMs: nowMs });
     this.#before = process.threadCpuUsage();
+    this.#beforeMs = nowMs;
   }
 }

@@ -8,6 +8,8 @@ import { runStatusSocket } from '../../../src/agent/servers/status-socket.ts';
 import { TrafficPages } from '../../../src/agent/servers/traffic-pages.ts';
 import { statusPage } from '../../../src/agent/status-page.ts';
 import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
+import { giveBackMemory } from '../../../src/commands/run/give-back-memory.ts';
+import { SILENT_LOGGER } from '../../../src/log/testing/silent-logger.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { NodeBench } from '../scale/node-bench.ts';
 import { Bursts } from './bursts.ts';
@@ -24,10 +26,12 @@ const bench = new NodeBench({
 });
 await bench.tell();
 await bench.coldStartMs();
+const stop = new AbortController();
+// As the agent does: what the start has left would make every collection longer.
+await giveBackMemory({ clock: systemClock, log: SILENT_LOGGER }, stop.signal);
 const { agent, plane } = bench;
 const rows = new RowPages(() => agent.table);
 const NO_ONE = () => ({ exists: true, endpoints: 0, ready: 0 });
-const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 process.on('SIGUSR2', async () => {
   console.log(JSON.stringify(await bursts.run(bench, BURST_MS)));

@@ -138,9 +138,9 @@ function report(options: Options, of: Measured): void {
   console.log(
     `first data after ${Math.round(first('hello'))} ms, all dots after ${Math.round(first('/data/dots'))} ms (${dots?.bytes} bytes), first tick after ${Math.round(first('tick'))} ms; ${ticks.length} ticks of at most ${tickBytes} bytes`,
   );
-  const { cpuUs, ratio, pauseMs } = changes;
+  const { cpuUs, ratio, pauseMs, collectionMs } = changes;
   console.log(
-    `CPU of a change: ${cpuUs.without.toFixed(0)} µs without, ${cpuUs.beside.toFixed(0)} µs with a page, ratio ${ratio.toFixed(3)} (median of ${options.pairs} pairs); longest pause of the agent's loop: ${pauseMs.without.toFixed(1)} ms without, ${pauseMs.beside.toFixed(1)} ms with a page`,
+    `CPU of a change: ${cpuUs.without.toFixed(0)} µs without, ${cpuUs.beside.toFixed(0)} µs with a page, ratio ${ratio.toFixed(3)} (median of ${options.pairs} pairs); longest pause of the agent's loop: ${pauseMs.without.toFixed(1)} ms without, ${pauseMs.beside.toFixed(1)} ms with a page; longest garbage collection ${collectionMs.without.toFixed(1)} and ${collectionMs.beside.toFixed(1)} ms`,
   );
   const moreMb = beside.mostMb - alone.mostMb;
   const isWithin =

@@ -18,6 +18,7 @@ export interface PairFigures {
   readonly ratio: number;
   /** The longest of all. */
   readonly pauseMs: { readonly without: number; readonly beside: number };
+  readonly collectionMs: { readonly without: number; readonly beside: number };
 }
 
 const DEADLINE_MS = 60_000;
@@ -62,11 +63,17 @@ async function burst(agent: Daemon): Promise<Burst> {
 
 export function figuresOf({ without, beside }: Pairs): PairFigures {
   const cpu = (all: readonly Burst[]): number => median(all.map(({ cpuUs }) => cpuUs));
-  const longest = (all: readonly Burst[]): number => Math.max(...all.map(({ pauseMs }) => pauseMs));
+  const longest = (all: readonly Burst[], of: (burst: Burst) => number): number =>
+    Math.max(...all.map(of));
+  const both = (of: (burst: Burst) => number) => ({
+    without: longest(without, of),
+    beside: longest(beside, of),
+  });
   const ratios = beside.map(({ cpuUs }, at) => cpuUs / (without[at]?.cpuUs ?? cpuUs));
   return {
     cpuUs: { without: cpu(without), beside: cpu(beside) },
     ratio: median(ratios),
-    pauseMs: { without: longest(without), beside: longest(beside) },
+    pauseMs: both(({ pauseMs }) => pauseMs),
+    collectionMs: both(({ collectionMs }) => collectionMs),
   };
 }
