@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ForwardingTable } from '../forwarding/table.ts';
 import { endpoint, service, slice, view } from '../forwarding/testing/objects.ts';
 import { contentsOf } from './contents.ts';
@@ -34,4 +35,23 @@ it('names the first Services with an unusable scheduler, and counts them all', a
     ignoredSchedulers.first[0].fault,
     /^fairlead\.dev\/ipvs-scheduler: "fastest" is not/,
   );
+});
+
+it('reads few Services at once: changes come between', async () => {
+  const names = Array.from({ length: 20_000 }, (_, index) => `ns/web-${index}`);
+  const counts = { now: 0, most: 0, isDone: false };
+  const ofService = () => {
+    counts.now++;
+    return [];
+  };
+  const counting = contentsOf({ serviceNames: () => names, ofService });
+  void counting.then(() => {
+    counts.isDone = true;
+  });
+  while (!counts.isDone) {
+    counts.most = Math.max(counts.most, counts.now);
+    counts.now = 0;
+    await turn();
+  }
+  assert.ok(counts.most > 0 && counts.most <= 1_000, `${counts.most} between two turns`);
 });
