@@ -18,9 +18,10 @@ export const anyProxySabotages: readonly ActedSabotage[] = [
     name: 'lose-one-in-twenty',
     title: 'one of twenty new connections that the nodes forward is dropped',
     scenario: 'cluster-ip/tcp-from-pods',
+    // By its port: of a connection that is lost the repeated SYN is lost too.
     act: plantChain(`
       type filter hook forward priority 10; policy accept;
-      ct state new numgen inc mod 20 0 drop
+      ct state new jhash tcp sport mod 20 0 drop
     `),
   },
   {

@@ -35,7 +35,7 @@ export const PARTS: readonly Part[] = [
     about: 'every unit and root test',
     command: ['npm', 'test'],
     plans: BOTH,
-    seconds: 555,
+    seconds: 540,
   }),
   ...policy(),
   ...conformanceOnLanding(),
@@ -246,7 +246,7 @@ function faults(): Part[] {
       about: `a quick fault of each kind, with ${FIRST_PROXY}`,
       command: npm('break', 'faults', '--times', '5', '--only', QUICK_FAULTS),
       plans: RUN,
-      seconds: 35,
+      seconds: 45,
     }),
     ...all,
     part('traps', {
@@ -335,7 +335,7 @@ function costs(): Part[] {
       about: 'costs compared with upstream, as ratios',
       command: npm('bench', '--ci'),
       plans: BOTH,
-      seconds: 130,
+      seconds: 135,
     }),
     part('bench-shapes', {
       about: 'one large object: kernel memory, and one change',
