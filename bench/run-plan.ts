@@ -10,7 +10,7 @@ import { Remaining } from './remaining.ts';
 import { openSite, type Site } from './site/site.ts';
 import { isSameSize, sizeText } from './sizes.ts';
 import { visit } from './visit.ts';
-import { warmUp } from './warm-up.ts';
+import { warmingStep, warmUp } from './warm-up.ts';
 
 export interface RunOptions {
   readonly todo: LeftToDo;
@@ -63,8 +63,10 @@ export async function runPlan(options: RunOptions): Promise<void> {
 
 async function warmUpSite(options: RunOptions, site: Site, steps: readonly Step[]): Promise<void> {
   const { progress, program, signal } = options;
+  const step = warmingStep(steps);
+  if (step === undefined) return;
   await progress.step(`${sizeText(site.size)}: warm-up, not recorded`, (detail) =>
-    warmUp(steps, { site, program, detail, signal }),
+    warmUp(step, { site, program, detail, signal }),
   );
 }
 

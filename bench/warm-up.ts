@@ -1,6 +1,11 @@
+import type { Contestant } from './contestants.ts';
 import type { Measure } from './measures.ts';
 import type { Step } from './plan.ts';
 import { type VisitOptions, visit } from './visit.ts';
+
+interface WarmingStep extends Pick<Step, 'measures'> {
+  readonly contestant: Contestant;
+}
 
 /** What each of these begins with is a start. */
 const WARMING = ['rolling', 'bulk'] as const satisfies readonly Measure[];
@@ -11,21 +16,25 @@ const WARMING = ['rolling', 'bulk'] as const satisfies readonly Measure[];
  * round. So the first proxy that is run does it once before, and its figures are not kept.
  */
 export async function warmUp(
-  steps: readonly Step[],
+  { contestant, measures }: WarmingStep,
   of: Pick<VisitOptions, 'site' | 'program' | 'detail' | 'signal'>,
 ): Promise<void> {
-  const first = steps.find(
-    ({ contestant, notRun, measures }) =>
-      contestant !== undefined && notRun === undefined && isOfControl(measures),
-  );
-  if (first?.contestant === undefined) return;
   await visit({
     ...of,
-    contestant: first.contestant,
+    contestant,
     round: 0,
-    measures: new Set(WARMING.filter((measure) => first.measures.has(measure))),
+    measures: new Set(WARMING.filter((measure) => measures.has(measure))),
     afterStart: async () => undefined,
   });
+}
+
+/** Undefined: only packets are measured, and the API server has no part in that. */
+export function warmingStep(steps: readonly Step[]): WarmingStep | undefined {
+  for (const { contestant, notRun, measures } of steps) {
+    if (contestant === undefined || notRun !== undefined) continue;
+    if (isOfControl(measures)) return { contestant, measures };
+  }
+  return undefined;
 }
 
 function isOfControl(measures: Step['measures']): boolean {
