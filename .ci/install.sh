@@ -43,5 +43,5 @@ start_runner() {
     timed npm-packages 600 npm ci --no-audit --no-fund
   fi
   trap - EXIT
-  exec node_modules/.bin/node tools/ci/main.ts "$plan" "${spent[@]}" "$@"
+  exec tools/node tools/ci/main.ts "$plan" "${spent[@]}" "$@"
 }

@@ -73,7 +73,7 @@ async function build(program: GoProgram, path: string, context: BuildContext): P
     await rm(unfinished, { force: true });
     signal?.throwIfAborted();
     throw new LabError('LAB_BUILD_FAILED', `cannot build ${program.name}: ${error}`, {
-      next: 'install Go 1.26 or later, and check that the Go module proxy is reachable (go env GOPROXY)',
+      next: 'install Go 1.26, or any Go from 1.21 that may fetch it (go env GOTOOLCHAIN: auto), and check that the Go module proxy is reachable (go env GOPROXY)',
       cause: error,
     });
   }

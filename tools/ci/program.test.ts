@@ -4,8 +4,8 @@ import { programOf } from './program.ts';
 
 const AROUND = {
   scripts: {
-    break: 'node --expose-gc integration/break/main.ts',
-    test: 'node tools/run-tests.ts',
+    break: 'tools/node --expose-gc integration/break/main.ts',
+    test: 'tools/node tools/run-tests.ts',
     lint: 'biome ci',
   },
   binFolder: '/here/bin',

@@ -11,9 +11,12 @@ interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Runs the Node that npm has installed, which is also the one of this process. */
+const NODE = 'tools/node';
+
 /**
  * The program of an npm script instead of npm: npm ends at SIGTERM without waiting for what it
- * started, which could not remove its labs then. Scripts are plain `node FILE`.
+ * started, which could not remove its labs then. Scripts are plain `tools/node FILE`.
  */
 export function programOf(
   command: readonly [string, ...string[]],
@@ -22,7 +25,7 @@ export function programOf(
   const found = scriptOf(command);
   if (found === undefined) return { argv: command, env };
   const [node, ...words] = (scripts[found.script] ?? '').split(' ');
-  if (node !== 'node') throw new TypeError(`the script ${found.script} does not start with node`);
+  if (node !== NODE) throw new TypeError(`the script ${found.script} does not start with ${NODE}`);
   return {
     argv: [process.execPath, ...words, ...found.args],
     env: { ...env, PATH: `${binFolder}:${env['PATH'] ?? ''}` },
