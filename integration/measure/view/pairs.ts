@@ -45,6 +45,11 @@ export async function burstsInPairs(
   return { without, beside };
 }
 
+/** Bursts one after the other, while nobody looks. */
+export async function burstsAlone(agent: Daemon, count: number): Promise<void> {
+  for (let at = 0; at < count; at++) await burst(agent);
+}
+
 /** The agent of the measurement makes one for each signal, and writes a line. */
 async function burst(agent: Daemon): Promise<Burst> {
   const lines = (): string[] =>
