@@ -3,7 +3,6 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiClient } from './api/client.ts';
 import { type Credentials, writeCredentials } from './control-plane/credentials.ts';
-import { letProxyReadNamespaces } from './control-plane/rights.ts';
 import {
   type ApiServerChoice,
   type ControlPlane,
@@ -19,7 +18,7 @@ import { mountPins, pinFolder, unmountPins } from './host/pins.ts';
 import type { Daemon } from './host/processes.ts';
 import { type Progress, silentProgress } from './host/progress.ts';
 import { SocketGroups } from './host/socket-groups.ts';
-import { registerNode, retellZone } from './kubelet/nodes.ts';
+import { registerNode } from './kubelet/nodes.ts';
 import { PodRunner } from './kubelet/pods.ts';
 import { SliceWatch } from './kubelet/slice-watch.ts';
 import type { LoadSize } from './load/objects.ts';
@@ -32,8 +31,8 @@ import { type ApiVersion, NEWEST_API_VERSION } from './parts/api-version.ts';
 import { type Parts, provideParts } from './parts/build.ts';
 import { provideControlPlane } from './parts/control-plane.ts';
 import { provideCoredns } from './parts/real.ts';
-import type { ProxySettings, ProxyVariant, SocketPlace } from './proxies/contract.ts';
-import { startProxy } from './proxies/running.ts';
+import type { SocketPlace } from './proxies/contract.ts';
+import { type ProxyStarters, proxyStarters } from './proxies/starters.ts';
 
 export interface LabOptions {
   /** Letters and digits; a random one when not given. */
@@ -60,7 +59,7 @@ const NAME_PATTERN = /^[a-z0-9]{1,12}$/;
 export type ProxyHost = number | typeof MACHINE;
 
 /** A cluster of real parts in network namespaces of this machine. */
-export interface Lab extends AsyncDisposable {
+export interface Lab extends ProxyStarters, AsyncDisposable {
   readonly name: string;
   readonly nodeCount: number;
   readonly folder: string;
@@ -80,8 +79,6 @@ export interface Lab extends AsyncDisposable {
   makeSocketPlaces(): Promise<void>;
   /** What a proxy on the host needs to know of both, once they exist. */
   socketPlace(host: ProxyHost): SocketPlace | undefined;
-  /** Starts a proxy on every node; resolves when all have synced. */
-  startProxies(variant: ProxyVariant, settings?: ProxySettings): Promise<Map<string, Daemon>>;
   /** Lets go of the lab without ending it: what a person started stays up. */
   detach(): Promise<void>;
 }
@@ -191,23 +188,16 @@ async function assemble(assembly: Assembly): Promise<Lab> {
     socketGroup: (host) => groups.ofHost(hostName(host)),
     makeSocketPlaces,
     socketPlace,
-    startProxies: async (variant, settings = {}) => {
-      await variant.build?.({ progress, signal: assembly.signal });
-      if (variant.servesSockets) {
-        await makeSocketPlaces();
-        await letProxyReadNamespaces(api);
-      }
-      const starts = nodeIndexes({ nodeCount }).map(async (index) => {
-        const node = nodeName(index);
-        const sockets = socketPlace(index);
-        const place = { nodeName: node, credentials, settings, sockets };
-        const folders = { labFolder: folder, logFolder };
-        const daemon = await startProxy({ ...place, ...folders, lab: name, variant });
-        if (variant.mayMissZoneAtStart) await retellZone(api, index);
-        return [node, daemon] as const;
-      });
-      return new Map(await Promise.all(starts));
-    },
+    ...proxyStarters({
+      name,
+      nodeCount,
+      context: { progress, signal: assembly.signal },
+      credentials,
+      folders: { labFolder: folder, logFolder },
+      api,
+      makeSocketPlaces,
+      socketPlace,
+    }),
     detach: letGo,
     async [Symbol.asyncDispose]() {
       await letGo();

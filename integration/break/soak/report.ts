@@ -2,16 +2,20 @@ import { sectionMarkdown } from '../../../bench/report/section.ts';
 import { count } from '../../../bench/report/units.ts';
 import { formatTable } from '../../../lab/host/table.ts';
 import type { SoakResult } from './result.ts';
-import { faultsOf, type Verdict, verdictsOf } from './verdicts.ts';
+import { FIGURES, faultsOf, type Verdict, verdictsOf } from './verdicts.ts';
 
 const HOUR_SECONDS = 3_600;
 const HEAD = ['figure', 'level', 'growth an hour', '95 % interval', 'verdict'];
 
-/** The answer first, then what it was made of. */
-export function terminalReport(result: SoakResult): string {
+/** The answers first, then what they were made of. */
+export function terminalReport(results: readonly SoakResult[]): string {
+  return [results.map(answerOf).join('\n'), ...results.map(terminalDetails)].join('\n\n');
+}
+
+function terminalDetails(result: SoakResult): string {
   const rows = verdictsOf(result).map(rowOf);
   return [
-    answerOf(result),
+    `Mode ${result.mode}`,
     formatTable([HEAD.map((cell) => cell.toUpperCase()), ...rows]),
     loadOf(result),
     ...(result.connections.failed > 0 ? [result.connections.example] : []),
@@ -26,6 +30,25 @@ export function markdownReport(result: SoakResult): string {
     loadOf(result),
     `![Resident memory, heap, file descriptors and latency of mode ${result.mode} over the run](soak/${result.mode}.svg)`,
   ].join('\n\n');
+}
+
+/** A row for each mode; a figure that is not flat says so. */
+export function summaryMarkdown(results: readonly SoakResult[]): string {
+  const head = ['mode', 'minutes', ...FIGURES.map(({ name }) => name), 'connections failed'];
+  const rows = results.map((result) => [
+    result.mode,
+    `${result.minutes}`,
+    ...verdictsOf(result).map(shortOf),
+    `${count(result.connections.failed)} of ${count(result.connections.made)}`,
+  ]);
+  return sectionMarkdown({ name: '', title: '', head, rows });
+}
+
+function shortOf({ level, unit, growth, verdict }: Verdict): string {
+  const text = `${level.toFixed(unit === '' ? 0 : 1)}${unit === '' ? '' : ` ${unit}`}`;
+  if (verdict === 'flat') return `${text}, flat`;
+  const rise = `+${growth.slope.toFixed(1)}${unit === '' ? '' : ` ${unit}`} an hour`;
+  return `${text}, ${verdict === 'grows' ? '**grows**' : verdict}: ${rise}`;
 }
 
 function answerOf(result: SoakResult): string {

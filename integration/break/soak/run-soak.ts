@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SHIPPED_FLAGS } from '../../../bench/bundle.ts';
+import type { ApiClient } from '../../../lab/api/client.ts';
 import type { Progress } from '../../../lab/host/progress.ts';
 import { startLab } from '../../../lab/lab.ts';
 import { LOAD } from '../faults/changes.ts';
 import { ChangeLoad } from '../faults/plane/change-load.ts';
-import { livingForwarder } from '../faults/plane/forwarder/forwarder.ts';
 import { planeProxy } from '../faults/plane/plane-proxies.ts';
 import { PlaneScene } from '../faults/plane/plane-scene.ts';
 import { Scene } from '../faults/scene.ts';
 import { plantLeak } from './leak.ts';
 import type { SoakResult } from './result.ts';
-import { type Sample, Sampler } from './sample.ts';
+import { SoakedNode } from './soaked-node.ts';
 import { createRolled, flapOnce, paced, rollOnce } from './writers.ts';
 
 const MINUTE_MS = 60_000;
@@ -20,11 +20,12 @@ const LEAST_EVERY_MS = 1_000;
 const ROLL_EVERY_MS = 200;
 const FLAP_EVERY_MS = 5_000;
 const WRITES_AT_ONCE = 16;
-const CLIENTS = { hands: 4, everyMs: 40 };
-const CONVERGE_DEADLINE_MS = 60_000;
+/** Of all nodes together: clients and servers are this process. */
+const CONNECTIONS_PER_SECOND = 100;
 
 export interface SoakOptions {
-  readonly mode: string;
+  /** A node for each, side by side in one cluster. */
+  readonly modes: readonly string[];
   readonly minutes: number;
   readonly changesPerSecond: number;
   readonly isLeakPlanted: boolean;
@@ -32,94 +33,78 @@ export interface SoakOptions {
   readonly signal: AbortSignal;
 }
 
-/** A node under changes and clients for so long, sampled all the time. */
-export async function runSoak(options: SoakOptions): Promise<SoakResult> {
-  const { mode, isLeakPlanted, progress, signal } = options;
-  const proxy = `fairlead-${mode}`;
-  const builds = isLeakPlanted ? await plantLeak(planeProxy(proxy)) : undefined;
-  await using lab = await startLab({ nodeCount: 1, load: LOAD, progress, signal });
+/** Nodes under changes and clients for so long, sampled all the time. */
+export async function runSoak(options: SoakOptions): Promise<SoakResult[]> {
+  const { modes, progress, signal } = options;
+  const nodeCount = modes.length;
+  await using lab = await startLab({ nodeCount, load: LOAD, progress, signal });
   await using cluster = new Scene(lab);
   await cluster.prepare();
-  await using scene = new PlaneScene(cluster, proxy, builds);
-  await progress.step('a node that serves', () => scene.prepare());
-  await scene.becomeWith({ NODE_OPTIONS: SHIPPED_FLAGS.join(' ') });
+  await using scenes = new AsyncDisposableStack();
+  const nodes: SoakedNode[] = [];
+  for (const [index, mode] of modes.entries()) {
+    await progress.step(`a node of mode ${mode}`, async () => {
+      const name = `fairlead-${mode}`;
+      const builds = options.isLeakPlanted ? await plantLeak(planeProxy(name)) : undefined;
+      const scene = scenes.use(new PlaneScene(cluster, name, { builds, nodeIndex: index + 1 }));
+      await scene.prepare();
+      await scene.becomeWith({ NODE_OPTIONS: SHIPPED_FLAGS.join(' ') });
+      nodes.push(new SoakedNode({ mode, scene, hammer: await scene.hammer() }));
+    });
+  }
   await createRolled(cluster.api);
-  const title = `${mode}, ${options.minutes} min`;
-  return await progress.step(title, (detail) => soak(scene, { ...options, detail }));
+  const title = `${modes.join(', ')}: ${options.minutes} min`;
+  return await progress.step(title, (detail) =>
+    soak({ nodes, api: cluster.api }, { ...options, detail }),
+  );
 }
 
+type Run = SoakOptions & { readonly detail: (text: string) => void };
+
 async function soak(
-  scene: PlaneScene,
-  options: SoakOptions & { readonly detail: (text: string) => void },
-): Promise<SoakResult> {
-  const { api } = scene.cluster;
-  const hammer = await scene.hammer();
-  const churn = new ChangeLoad(api, (count) => scene.turnEndpoints(count));
+  { nodes, api }: { readonly nodes: readonly SoakedNode[]; readonly api: ApiClient },
+  options: Run,
+): Promise<SoakResult[]> {
+  const churn = new ChangeLoad(api, async (count) => {
+    await nodes[count % nodes.length]?.scene.turnEndpoints(Math.floor(count / nodes.length));
+  });
   const over = new AbortController();
   const signal = AbortSignal.any([options.signal, over.signal]);
   const most = WRITES_AT_ONCE;
   const everyMs = 1_000 / options.changesPerSecond;
-  hammer.start(CLIENTS);
+  for (const node of nodes) await node.start(CONNECTIONS_PER_SECOND / nodes.length);
   const writing = Promise.all([
     paced(() => churn.change(), { everyMs, most, signal }),
     paced((serial) => rollOnce(api, serial), { everyMs: ROLL_EVERY_MS, most: 1, signal }),
     paced((serial) => flapOnce(api, serial), { everyMs: FLAP_EVERY_MS, most: 1, signal }),
   ]);
-  let samples: Sample[];
   try {
-    samples = await sampled(scene, options);
+    await sample(nodes, options);
   } finally {
     over.abort();
-    await Promise.all([writing, hammer.stop()]);
+    await Promise.all([writing, ...nodes.map((node) => node.stop())]);
   }
   const [churned, rolling, flapping] = await writing;
-  const ended = scene.proxy.ended();
-  const left = ended === undefined ? await differencesLeft(scene) : 0;
-  return {
-    mode: options.mode,
-    minutes: options.minutes,
-    isLeakPlanted: options.isLeakPlanted,
-    writes: { churn: churned, rolling, flapping },
-    connections: {
-      made: hammer.made.length,
-      failed: hammer.failed().length,
-      example: hammer.verdict(),
-    },
-    ...(ended === undefined ? {} : { ended }),
-    differences: left,
-    samples,
-  };
+  const writes = { churn: churned, rolling, flapping };
+  const { minutes, isLeakPlanted } = options;
+  return await Promise.all(nodes.map((node) => node.result({ minutes, isLeakPlanted, writes })));
 }
 
-async function sampled(
-  scene: PlaneScene,
-  of: SoakOptions & { readonly detail: (text: string) => void },
-): Promise<Sample[]> {
+async function sample(nodes: readonly SoakedNode[], of: Run): Promise<void> {
   const wholeMs = of.minutes * MINUTE_MS;
   const everyMs = Math.max(LEAST_EVERY_MS, wholeMs / SAMPLES);
-  const pids = async (): Promise<number[]> => {
-    const hasForwarder = planeProxy(scene.proxyName).hasForwarder;
-    return [scene.proxy.pid, ...(hasForwarder ? [await livingForwarder(scene)] : [])];
-  };
-  const sampler = new Sampler({ namespacePath: scene.namespacePath, pids });
-  const samples: Sample[] = [];
   const endMs = performance.now() + wholeMs;
-  // The first one has everything since the start in its histogram.
-  await sampler.take();
   for (let nextMs = performance.now() + everyMs; nextMs < endMs; nextMs += everyMs) {
     await pause(Math.max(0, nextMs - performance.now()), undefined, { signal: of.signal });
-    if (scene.proxy.ended() !== undefined) break;
-    const sample = await sampler.take();
-    samples.push(sample);
-    const megabytes = (sample.residentBytes / 1024 ** 2).toFixed(0);
-    of.detail(`${sample.atSeconds.toFixed(0)} s: ${megabytes} MB, ${sample.changes} changes`);
+    if (nodes.every(({ hasEnded }) => hasEnded)) return;
+    await Promise.all(nodes.map((node) => node.sample()));
+    of.detail(nodes.map(nowOf).join('; '));
   }
-  return samples;
 }
 
-async function differencesLeft(scene: PlaneScene): Promise<number> {
-  return await scene.inside.becomesRight('diff', CONVERGE_DEADLINE_MS).then(
-    () => 0,
-    async () => (await scene.inside.ask('diff', {})).length,
-  );
+function nowOf({ mode, samples }: SoakedNode): string {
+  const last = samples.at(-1);
+  if (last === undefined) return `${mode}: no sample`;
+  const megabytes = (last.residentBytes / 1024 ** 2).toFixed(0);
+  return `${mode} ${megabytes} MB, ${last.changes} changes`;
 }

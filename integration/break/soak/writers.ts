@@ -8,6 +8,9 @@ const ROLLED_ENDPOINTS = 10;
 /** Services of the load with an endpoint on the node that comes and goes. */
 const FLAPPING = { first: 50, count: 20 } as const;
 
+/** What was missed while the machine stood still for longer than this is not made up for. */
+const CATCH_UP_MS = 1_000;
+
 /** Calls `write` so often, however long each takes; never more than `most` at once. */
 export async function paced(
   write: (serial: number) => Promise<void>,
@@ -20,7 +23,7 @@ export async function paced(
     const writing: Promise<void> = write(count++).finally(() => running.delete(writing));
     running.add(writing);
     if (running.size >= of.most) await Promise.race(running);
-    nextMs = Math.max(nextMs + of.everyMs, performance.now() - of.everyMs);
+    nextMs = Math.max(nextMs + of.everyMs, performance.now() - CATCH_UP_MS);
     const restMs = nextMs - performance.now();
     if (restMs > 0) await pause(restMs);
   }

@@ -23,7 +23,7 @@ export async function runTrap(
   await using cluster = new Scene(lab);
   await cluster.prepare();
   await plant(trap);
-  await using scene = new PlaneScene(cluster, PROXY, BUILDS);
+  await using scene = new PlaneScene(cluster, PROXY, { builds: BUILDS });
   await scene.prepare();
   await trap.act?.(scene);
   const { failure } = await abortable(runPlaneFault(scene, trap.caughtBy), signal);

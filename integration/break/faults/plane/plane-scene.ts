@@ -6,6 +6,7 @@ import { assertRunning, type Daemon } from '../../../../lab/host/processes.ts';
 import { run } from '../../../../lab/host/run.ts';
 import { until } from '../../../../lab/host/until.ts';
 import type { Pod } from '../../../../lab/kubelet/pods.ts';
+import { nodeName } from '../../../../lab/network/plan.ts';
 import type { ProxyVariant } from '../../../../lab/proxies/contract.ts';
 import { fairlead } from '../../../../lab/proxies/fairlead.ts';
 import { ServerError } from '../../../../src/agent/servers/server-error.ts';
@@ -22,7 +23,6 @@ import { PinnedHooks } from './pinned-hooks.ts';
 import { planeProxy } from './plane-proxies.ts';
 
 const BUNDLER = fileURLToPath(new URL('../../../../tools/bundle.ts', import.meta.url));
-const NODE = 'node1';
 const SERVE_PORT = 8080;
 const HEALTH_PORT = 10256;
 const SYNC_DEADLINE_MS = 120_000;
@@ -40,6 +40,12 @@ export interface BuildPair {
   readonly other: Build;
 }
 
+export interface PlaneSceneOptions {
+  readonly builds?: BuildPair | undefined;
+  /** Which node of the lab; the first when not given. */
+  readonly nodeIndex?: number;
+}
+
 /** A lab with a node that serves, and what a fault of its data plane needs. */
 export class PlaneScene implements AsyncDisposable {
   readonly cluster: Scene;
@@ -49,6 +55,7 @@ export class PlaneScene implements AsyncDisposable {
   readonly proxyName: string;
   /** What it runs, and what may replace that. */
   readonly builds: BuildPair;
+  readonly #nodeIndex: number;
   readonly #configPath: string;
   readonly #ports = new ClientPorts();
   #daemon: Daemon | undefined;
@@ -61,20 +68,21 @@ export class PlaneScene implements AsyncDisposable {
   constructor(
     cluster: Scene,
     proxyName: string,
-    builds: BuildPair = { usual: 'usual', other: 'other' },
+    { builds = { usual: 'usual', other: 'other' }, nodeIndex = 1 }: PlaneSceneOptions = {},
   ) {
     const { lab } = cluster;
+    const node = nodeName(nodeIndex);
     this.cluster = cluster;
     this.proxyName = proxyName;
     this.builds = builds;
-    this.namespacePath = lab.namespacePath(NODE);
-    const folder = join(lab.folder, 'proxies', NODE);
+    this.#nodeIndex = nodeIndex;
+    this.namespacePath = lab.namespacePath(node);
+    const folder = join(lab.folder, 'proxies', node);
     this.runFolder = join(folder, 'run');
     this.#configPath = join(folder, 'fairlead.json');
   }
 
   async prepare(): Promise<void> {
-    const { lab } = this.cluster;
     await run([process.execPath, BUNDLER]);
     if (planeProxy(this.proxyName).hasPrograms) await buildPrograms();
     const isPlanted = this.builds.usual !== 'usual';
@@ -82,7 +90,7 @@ export class PlaneScene implements AsyncDisposable {
     this.#pods = await Promise.all(['asker', 'left', 'right'].map((name) => this.#pod(name)));
     await makeStrangerFlows(this.namespacePath);
     this.#untouched = await readMachine(this.namespacePath);
-    this.#daemon = (await lab.startProxies(bundled(this.proxyName, this.builds.usual))).get(NODE);
+    this.#daemon = await this.#start(bundled(this.proxyName, this.builds.usual));
     const { namespacePath, runFolder } = this;
     this.#inside = new NodeInside({ namespacePath, configPath: this.#configPath, runFolder });
   }
@@ -103,7 +111,8 @@ export class PlaneScene implements AsyncDisposable {
 
   /** Pods that answer with their names; the first one asks. */
   pod(name: 'asker' | 'left' | 'right'): Pod {
-    return present(this.#pods.find(({ spec }) => spec.name === name));
+    const own = this.#own(name);
+    return present(this.#pods.find(({ spec }) => spec.name === own));
   }
 
   /** Starts `fairlead run` again unless it runs as at the beginning; resolves when it has synced. */
@@ -169,7 +178,7 @@ export class PlaneScene implements AsyncDisposable {
   async setEndpoints(name: string, addresses: readonly string[]): Promise<void> {
     const endpoints = addresses.map((address) => ({
       addresses: [address],
-      nodeName: NODE,
+      nodeName: nodeName(this.#nodeIndex),
       conditions: { ready: true },
     }));
     await this.cluster.api.patch(paths.slice('default', name), { endpoints });
@@ -177,8 +186,9 @@ export class PlaneScene implements AsyncDisposable {
 
   /** A client in a pod, for a Service with both pods that is programmed already. */
   async hammer(): Promise<Hammer> {
-    const address = await this.service('web', { protocol: 'TCP', port: 80 });
-    await this.setEndpoints('web', [this.pod('left').address.ipv4, this.pod('right').address.ipv4]);
+    const web = this.#own('web');
+    const address = await this.service(web, { protocol: 'TCP', port: 80 });
+    await this.setEndpoints(web, [this.pod('left').address.ipv4, this.pod('right').address.ipv4]);
     await this.inside.becomesRight('diff', SYNC_DEADLINE_MS);
     return this.hammerAt(address);
   }
@@ -187,7 +197,7 @@ export class PlaneScene implements AsyncDisposable {
   async turnEndpoints(count: number): Promise<void> {
     const [left, right] = [this.pod('left').address.ipv4, this.pod('right').address.ipv4];
     const lists = [[left], [right], [left, right], [right, left]];
-    await this.setEndpoints('web', lists[count % lists.length] ?? []);
+    await this.setEndpoints(this.#own('web'), lists[count % lists.length] ?? []);
   }
 
   hammerAt(address: string): Hammer {
@@ -202,7 +212,7 @@ export class PlaneScene implements AsyncDisposable {
   /** A Service as the pod sees it that asks, from a port that no hammer will use soon. */
   targetAt(address: string, port: number): Target {
     const { namespacePath: namespace } = this.pod('asker');
-    const group = this.cluster.lab.socketGroup(1);
+    const group = this.cluster.lab.socketGroup(this.#nodeIndex);
     return { namespace, group, address, port, sourcePort: this.#ports.take() };
   }
 
@@ -211,7 +221,7 @@ export class PlaneScene implements AsyncDisposable {
     // A fault that fails half way leaves whatever runs then.
     this.#isChanged = proxyName !== this.proxyName || build !== this.builds.usual;
     await this.proxy.stop();
-    this.#daemon = (await this.cluster.lab.startProxies(bundled(proxyName, build))).get(NODE);
+    this.#daemon = await this.#start(bundled(proxyName, build));
     await this.synced();
   }
 
@@ -220,7 +230,7 @@ export class PlaneScene implements AsyncDisposable {
     this.#isChanged = true;
     await this.proxy.stop();
     const variant = bundled(this.proxyName, this.builds.usual, env);
-    this.#daemon = (await this.cluster.lab.startProxies(variant)).get(NODE);
+    this.#daemon = await this.#start(variant);
     await this.synced();
   }
 
@@ -236,7 +246,7 @@ export class PlaneScene implements AsyncDisposable {
         return { ...command, argv: [...wrapper, ...command.argv] };
       },
     };
-    this.#daemon = (await this.cluster.lab.startProxies(variant)).get(NODE);
+    this.#daemon = await this.#start(variant);
     await this.synced();
   }
 
@@ -249,7 +259,7 @@ export class PlaneScene implements AsyncDisposable {
 
   /** What a proxy with programs in the kernel keeps there. */
   get hooks(): PinnedHooks {
-    return new PinnedHooks(pinFolder(this.cluster.lab.folder, NODE));
+    return new PinnedHooks(pinFolder(this.cluster.lab.folder, nodeName(this.#nodeIndex)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -257,11 +267,20 @@ export class PlaneScene implements AsyncDisposable {
     await this.#daemon?.kill();
   }
 
+  async #start(variant: ProxyVariant): Promise<Daemon> {
+    return await this.cluster.lab.startProxyOn(this.#nodeIndex, variant);
+  }
+
+  /** A name in the cluster that no other scene has. */
+  #own(name: string): string {
+    return this.#nodeIndex === 1 ? name : `${name}-${this.#nodeIndex}`;
+  }
+
   async #pod(name: string): Promise<Pod> {
     return await this.cluster.lab.pods.run({
       namespace: 'default',
-      name,
-      nodeIndex: 1,
+      name: this.#own(name),
+      nodeIndex: this.#nodeIndex,
       labels: {},
       ports: [{ port: SERVE_PORT, protocol: 'TCP' }],
       ready: true,
