@@ -1,5 +1,5 @@
-import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
+import { Turns } from '../../../src/flows/testing/turns.ts';
 import type { NodeBench } from '../scale/node-bench.ts';
 
 /** What a row of changes cost the agent; one line of its output. */
@@ -19,9 +19,6 @@ interface Slice {
 }
 
 const KEPT_SLICES = 200;
-const SAMPLE_MS = 1;
-/** Shorter turns are no pause. */
-const LEAST_MS = 2;
 
 /** Changes of slices, one after the other, each until the kernel has it. */
 export class Bursts {
@@ -34,7 +31,7 @@ export class Bursts {
   }
 
   async run(bench: NodeBench, forMs: number): Promise<Burst> {
-    const pauses = new Pauses();
+    const turns = new Turns().start('each millisecond');
     const [endsAtMs, before] = [performance.now() + forMs, process.cpuUsage()];
     let changes = 0;
     while (performance.now() < endsAtMs) {
@@ -45,7 +42,9 @@ export class Bursts {
       await turn();
     }
     const { user, system } = process.cpuUsage(before);
-    return { changes, cpuUs: (user + system) / changes, ...pauses.stop() };
+    const { longestMs, longestCollectionMs } = turns.stop();
+    const cpuUs = (user + system) / changes;
+    return { changes, cpuUs, pauseMs: longestMs, collectionMs: longestCollectionMs };
   }
 
   /** One endpoint more or less than before is ready. */
@@ -63,53 +62,5 @@ export class Bursts {
     };
     this.#slices[at] = changed;
     return changed;
-  }
-}
-
-interface Turn {
-  readonly cpuMs: number;
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** CPU of this thread between two runs of a timer: time that others had is not in it. */
-class Pauses {
-  readonly #turns: Turn[] = [];
-  readonly #collections: PerformanceEntry[] = [];
-  readonly #observer = new PerformanceObserver((list) => {
-    this.#collections.push(...list.getEntries());
-  });
-  readonly #timer = setInterval(() => this.#sample(), SAMPLE_MS);
-  #before = process.threadCpuUsage();
-  #beforeMs = performance.now();
-
-  constructor() {
-    this.#observer.observe({ entryTypes: ['gc'] });
-  }
-
-  stop(): Pick<Burst, 'pauseMs' | 'collectionMs'> {
-    clearInterval(this.#timer);
-    this.#sample();
-    this.#collections.push(...this.#observer.takeRecords());
-    this.#observer.disconnect();
-    return {
-      pauseMs: Math.max(0, ...this.#turns.map((each) => each.cpuMs - this.#collectedIn(each))),
-      collectionMs: Math.max(0, ...this.#collections.map(({ duration }) => duration)),
-    };
-  }
-
-  #collectedIn({ fromMs, toMs }: Turn): number {
-    return this.#collections
-      .filter(({ startTime }) => startTime >= fromMs && startTime <= toMs)
-      .reduce((sum, { duration }) => sum + duration, 0);
-  }
-
-  #sample(): void {
-    const { user, system } = process.threadCpuUsage(this.#before);
-    const nowMs = performance.now();
-    const cpuMs = (user + system) / 1000;
-    if (cpuMs > LEAST_MS) this.#turns.push({ cpuMs, fromMs: this.#beforeMs, toMs: nowMs });
-    this.#before = process.threadCpuUsage();
-    this.#beforeMs = nowMs;
   }
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import type { FlowRun } from '../observer.ts';
 import { FlowReconciler } from '../reconciler.ts';
+import { Turns } from './turns.ts';
 
 /** Usually 3 to 11 ms. One walk of the kernel through 200,000 flows takes 46 to 91. */
 const LONGEST_TURN_MS = 30;
@@ -20,71 +21,6 @@ const MB = 1024 * 1024;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
-
-interface Turn {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly processorMs: number;
-}
-
-/**
- * The longest iteration of the event loop, in processor time and without GC pauses. Wall-clock time
- * would include other processes: many kernels cannot interrupt a conntrack dump, and other tests
- * dump too. When and how long garbage is collected is not what is measured here.
- */
-class TurnWatch {
-  readonly #turns: Turn[] = [];
-  readonly #collections: { readonly startTime: number; readonly duration: number }[] = [];
-  readonly #observer = new PerformanceObserver((list) => {
-    this.#collections.push(...list.getEntries());
-  });
-  #last = process.threadCpuUsage();
-  #lastMs = performance.now();
-  #stopped = false;
-
-  start(): void {
-    this.#observer.observe({ entryTypes: ['gc'] });
-    this.#watch();
-  }
-
-  /** The longest iteration, and the sum of all that did something. */
-  stop(): { readonly longestMs: number; readonly busyMs: number } {
-    this.#stopped = true;
-    // Work without a break ends in the iteration that it began in, which is this one.
-    this.#note();
-    this.#collections.push(...this.#observer.takeRecords());
-    this.#observer.disconnect();
-    const lengths = this.#turns.map((turn) => this.#withoutCollections(turn));
-    const busyMs = lengths.reduce((sum, length) => sum + length, 0);
-    return { longestMs: Math.max(0, ...lengths), busyMs };
-  }
-
-  #watch(): void {
-    setImmediate(() => {
-      if (this.#stopped) return;
-      this.#note();
-      this.#watch();
-    });
-  }
-
-  #note(): void {
-    const now = process.threadCpuUsage();
-    const toMs = performance.now();
-    const micros = now.user - this.#last.user + now.system - this.#last.system;
-    const turn = { fromMs: this.#lastMs, toMs, processorMs: micros / 1000 };
-    // There are very many of them, and the short ones do not matter.
-    if (turn.processorMs > 1) this.#turns.push(turn);
-    this.#last = now;
-    this.#lastMs = toMs;
-  }
-
-  #withoutCollections({ fromMs, toMs, processorMs }: Turn): number {
-    const inside = this.#collections.filter(
-      ({ startTime }) => startTime >= fromMs && startTime < toMs,
-    );
-    return inside.reduce((left, { duration }) => left - duration, processorMs);
-  }
-}
 
 interface Measured {
   readonly result: FlowRun;
@@ -110,9 +46,9 @@ export async function measured(
   const memoryBefore = process.memoryUsage.rss();
   const ended = reconciler.run(aborter.signal);
   const loop = monitorEventLoopDelay({ resolution: 1 });
-  const turns = new TurnWatch();
+  const turns = new Turns();
   loop.enable();
-  turns.start();
+  turns.start('each turn');
   const beganAtMs = performance.now();
   cause(reconciler);
   const result = await done.promise;
