@@ -4,13 +4,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import type { KubeObject } from '../../../lab/api/objects.ts';
 import { silentProgress } from '../../../lab/host/progress.ts';
 import { run } from '../../../lab/host/run.ts';
 import { provideTool } from '../../../lab/parts/build.ts';
+import { startRealCluster } from '../../../lab/real/cluster.ts';
+import { releasedProxy } from './released-proxy.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const RELEASE_MS = 340_000;
 const IMAGE = 'registry.example/fairlead';
+const PODS =
+  '/api/v1/namespaces/kube-system/pods?labelSelector=app.kubernetes.io%2Fname%3Dfairlead';
+
+interface PodList extends KubeObject {
+  readonly items: readonly {
+    readonly status: { readonly containerStatuses: readonly ContainerStatus[] };
+  }[];
+}
+
+interface ContainerStatus {
+  readonly ready: boolean;
+  readonly image: string;
+  readonly imageID: string;
+}
 
 /** Made twice by its command; then used as its reader would. */
 describe('the release', () => {
@@ -31,6 +48,10 @@ describe('the release', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
+  async function indexDigest(): Promise<string> {
+    return (await readFile(join(release, `fairlead-${version}-image.digest`), 'utf8')).trim();
+  }
+
   it('has the same bytes when it is made again, and sums that are true', async () => {
     assert.match(told, /^made twice: the same bytes$/m);
     await run(['sha256sum', '--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: release });
@@ -40,9 +61,7 @@ describe('the release', () => {
     const layout = join(folder, 'layout');
     await run(['mkdir', layout]);
     await run(['tar', '-xf', join(release, `fairlead-${version}-image.tar`), '-C', layout]);
-    const digest = (
-      await readFile(join(release, `fairlead-${version}-image.digest`), 'utf8')
-    ).trim();
+    const digest = await indexDigest();
     const index = JSON.parse(
       await readFile(join(layout, 'blobs', digest.replace(':', '/')), 'utf8'),
     ) as { manifests: { digest: string; platform: { architecture: string } }[] };
@@ -66,6 +85,21 @@ describe('the release', () => {
     });
     const program = join(folder, 'node_modules/.bin/fairlead');
     assert.equal(await run([process.execPath, program, '--version']), `fairlead ${version}\n`);
+  });
+
+  it('starts on real kubelets from its own files: the index, and the manifests', async (t) => {
+    const proxy = releasedProxy({ release, version });
+    // The cluster is up when the agent of each node has written both families, and CoreDNS, which asks
+    // the API server at its Service address, is ready.
+    await using cluster = await startRealCluster({ nodeCount: 2, proxy, signal: t.signal });
+    const { items } = await cluster.api.get<PodList>(PODS);
+    const containers = items.flatMap(({ status }) => status.containerStatuses);
+    assert.deepEqual(
+      containers.map(({ ready, image }) => ({ ready, image })),
+      Array(2).fill({ ready: true, image: `${IMAGE}:${version}` }),
+    );
+    const digest = await indexDigest();
+    for (const { imageID } of containers) assert.equal(imageID, `${IMAGE}@${digest}`);
   });
 
   it('has manifests that start its image', async () => {
