@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { EndpointSlice, Service } from '../api/objects.ts';
 import { paths } from '../api/objects.ts';
 import { enterNamespace } from '../host/namespaces.ts';
-import { startDaemon } from '../host/processes.ts';
+import { type Daemon, startDaemon } from '../host/processes.ts';
 import { silentProgress } from '../host/progress.ts';
 import { run, tryRun } from '../host/run.ts';
 import { inControlGroup } from '../host/socket-groups.ts';
@@ -78,7 +78,7 @@ export async function measureWay(place: WaysPlace, proxy: string): Promise<Measu
       deadlineMs: DEADLINE_MS,
     });
     const pod = pods[0] ?? '';
-    const forwarder = await forwarderOf(lab);
+    const forwarder = await forwarderOf(agent);
     const load = (mode: string, to: string, count = '') =>
       loadOnce(place, { mode, to, count, group });
     const connections: Share[] = [];
@@ -173,9 +173,10 @@ async function changeOnce(
 }
 
 /** The processes that copy bytes, where the way has some; separated by commas. */
-async function forwarderOf(lab: Lab): Promise<string> {
-  const argv = enterNamespace(lab.namespacePath(MACHINE), ['pgrep', '-d,', '-x', 'fairlead-fwd']);
-  return (await tryRun(argv)).stdout.trim();
+async function forwarderOf(agent: Daemon): Promise<string> {
+  // Processes of other labs are seen too: only those in the network of the agent are its own.
+  const own = ['--ns', `${agent.pid}`, '--nslist', 'net'];
+  return (await tryRun(['pgrep', '-d,', ...own, '-x', 'fairlead-fwd'])).stdout.trim();
 }
 
 async function pointTo(lab: Lab, address: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { startDaemon } from '../../../lab/host/processes.ts';
 import { run } from '../../../lab/host/run.ts';
 import { until } from '../../../lab/host/until.ts';
@@ -129,9 +130,11 @@ async function whileRulesAreRemoved(scene: Scene, ask: () => Promise<Printed>): 
     argv: ['sh', '-c', remove],
     logFile: `${scene.runFolder}/remover.log`,
   });
+  // Before and after the packet the agent may have noticed, and say that the row waits to be written.
   const isRemoved = async (): Promise<Printed | undefined> => {
     const printed = await ask();
-    return printed.code === 0 ? undefined : printed;
+    const [headline = ''] = printed.lines;
+    return stripVTControlCharacters(headline).startsWith('NOT_IN_KERNEL') ? printed : undefined;
   };
   try {
     return await until(isRemoved, { what: 'a packet without rules', deadlineMs: DEADLINE_MS });
