@@ -36,6 +36,11 @@ process.once('SIGTERM', () => stop.abort());
 process.on('SIGUSR2', async () => {
   console.log(JSON.stringify(await bursts.run(bench, BURST_MS)));
 });
+// What it holds when everything that could be collected is.
+process.on('SIGHUP', async () => {
+  await giveBackMemory({ clock: systemClock, log: SILENT_LOGGER }, stop.signal);
+  console.log(JSON.stringify({ heldBytes: process.memoryUsage.rss() }));
+});
 await runStatusSocket(
   {
     path: join(runFolder, STATUS_SOCKET),

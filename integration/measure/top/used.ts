@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** USER_HZ, which is 100 on every architecture that we run on. */
 const TICKS_PER_SECOND = 100;
 const MB = 1_000_000;
-const LOOK_EVERY_MS = 100;
 
 /** What a process used for some time. */
 export interface Used {
@@ -14,30 +13,14 @@ export interface Used {
 }
 
 export async function used(pid: number, seconds: number): Promise<Used> {
-  return (await usedDuring(pid, delay(seconds * 1000))).used;
-}
-
-/** The same while something is done, and what that gave. */
-export async function usedDuring<T>(
-  pid: number,
-  work: Promise<T>,
-): Promise<{ readonly used: Used; readonly result: T }> {
   const [startedAtMs, before] = [performance.now(), cpuSeconds(pid)];
-  const over = new AbortController();
-  const looking = mostResidentMb(pid, over.signal);
-  const result = await work.finally(() => over.abort());
-  const elapsed = (performance.now() - startedAtMs) / 1000;
-  const cpu = (cpuSeconds(pid) - before) / elapsed;
-  return { used: { cpu, mostMb: await looking }, result };
-}
-
-async function mostResidentMb(pid: number, signal: AbortSignal): Promise<number> {
   let mostMb = 0;
-  while (!signal.aborted) {
+  while (performance.now() - startedAtMs < seconds * 1000) {
     mostMb = Math.max(mostMb, residentBytes(pid) / MB);
-    await delay(LOOK_EVERY_MS);
+    await delay(100);
   }
-  return mostMb;
+  const elapsed = (performance.now() - startedAtMs) / 1000;
+  return { cpu: (cpuSeconds(pid) - before) / elapsed, mostMb };
 }
 
 function cpuSeconds(pid: number): number {

@@ -22,6 +22,7 @@ export interface PairFigures {
 }
 
 const DEADLINE_MS = 60_000;
+const MB = 1_000_000;
 /** After a rest of the command: everything that is due is read by then. */
 const SETTLE_MS = 1_500;
 
@@ -52,18 +53,30 @@ export async function burstsAlone(agent: Daemon, count: number): Promise<void> {
 
 /** The agent of the measurement makes one for each signal, and writes a line. */
 async function burst(agent: Daemon): Promise<Burst> {
+  return await answerTo<Burst>(agent, { signal: 'SIGUSR2', begins: '{"changes"' });
+}
+
+/** What the agent holds after a full collection, in MB. */
+export async function heldMb(agent: Daemon): Promise<number> {
+  const asked = { signal: 'SIGHUP', begins: '{"heldBytes"' } as const;
+  const { heldBytes } = await answerTo<{ readonly heldBytes: number }>(agent, asked);
+  return heldBytes / MB;
+}
+
+async function answerTo<T>(
+  agent: Daemon,
+  { signal, begins }: { readonly signal: NodeJS.Signals; readonly begins: string },
+): Promise<T> {
   const lines = (): string[] =>
     readFileSync(agent.logFile, 'utf8')
       .split('\n')
       .slice(0, -1)
-      .filter((line) => line.startsWith('{"changes"'));
+      .filter((line) => line.startsWith(begins));
   const known = lines().length;
-  process.kill(agent.pid, 'SIGUSR2');
-  await until(() => lines().length > known, {
-    what: 'a burst of changes',
-    deadlineMs: DEADLINE_MS,
-  });
-  return JSON.parse(lines().at(-1) ?? '') as Burst;
+  process.kill(agent.pid, signal);
+  const what = `the agent to answer to ${signal}`;
+  await until(() => lines().length > known, { what, deadlineMs: DEADLINE_MS });
+  return JSON.parse(lines().at(-1) ?? '') as T;
 }
 
 export function figuresOf({ without, beside }: Pairs): PairFigures {
