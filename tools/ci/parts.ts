@@ -297,7 +297,7 @@ function iptables(): Part[] {
       seconds: 400,
     }),
     part('upgrade', {
-      about: 'an earlier commit to this one and back in every mode but iptables, under connections',
+      about: 'an earlier commit to this one and back in every mode, under connections',
       command: npm('compare', 'upgrade', '--from', EARLIER_COMMIT),
       plans: NIGHTLY,
       seconds: 600,
