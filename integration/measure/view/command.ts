@@ -149,7 +149,7 @@ function report(options: Options, of: Measured): void {
   console.log(
     `CPU of a change: ${cpuUs.without.toFixed(0)} µs without, ${cpuUs.beside.toFixed(0)} µs with a page, ratio ${ratio.toFixed(3)} (median of ${options.pairs} pairs); longest pause of the agent's loop: ${pauseMs.without.toFixed(1)} ms without, ${pauseMs.beside.toFixed(1)} ms with a page; longest garbage collection ${collectionMs.without.toFixed(1)} and ${collectionMs.beside.toFixed(1)} ms`,
   );
-  const moreMb = held.beside - held.without;
+  const moreMb = beside.mostMb - alone.mostMb;
   console.log(
     `agent after a full collection: ${held.without.toFixed(1)} MB without, ${held.beside.toFixed(1)} MB with a page`,
   );
