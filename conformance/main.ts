@@ -31,8 +31,9 @@ import type { Promptness } from './promptness/promptness.ts';
 import { promptnessMarkdown, promptnessTable } from './report/promptness-table.ts';
 import { provenMarkdown, readResults } from './report/proven-table.ts';
 import { sabotageMarkdown, sabotageTable } from './report/sabotage-table.ts';
-import { resultsMarkdown, resultsTable } from './report/table.ts';
+import { resultsMarkdown, resultsTable, takenText } from './report/table.ts';
 import { type RunTime, timesMarkdown, timesTable } from './report/times.ts';
+import { isDisturbed } from './runner/disturbed.ts';
 import { runCorpus } from './runner/run-corpus.ts';
 import type { ScenarioResult } from './runner/run-scenario.ts';
 import { sabotagesFor } from './sabotage/catalogue.ts';
@@ -311,7 +312,8 @@ const MARKS = {
 
 function onResult(result: ScenarioResult): void {
   const seconds = (result.milliseconds / 1000).toFixed(1);
-  const why = result.result === 'fail' ? `\n      ${result.reason}` : '';
+  const taken = isDisturbed(result) ? ` (${takenText(result.takenShare)})` : '';
+  const why = result.result === 'fail' ? `\n      ${result.reason}${taken}` : '';
   process.stderr.write(`    ${MARKS[result.result]} ${result.scenario}  ${seconds} s${why}\n`);
 }
 

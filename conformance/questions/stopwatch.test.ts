@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startStopwatch, stolenMsIn } from './stopwatch.ts';
+import { startStopwatch, stolenMsIn, takenShare } from './stopwatch.ts';
 
 const stat = (stealTicks: number): string =>
   `cpu  100 0 200 4000 5 0 7 ${stealTicks} 0 0\ncpu0 50 0 100 2000 2 0 3 ${stealTicks} 0 0\n`;
@@ -19,4 +19,9 @@ test('reads the line of all processors, and the one of this machine', () => {
   assert.equal(stolenMsIn(stat(12)), 120);
   assert.equal(stolenMsIn(''), 0);
   assert.ok(startStopwatch()().stolenMs >= 0);
+});
+
+test('takes the share of all processors', () => {
+  assert.equal(takenShare({ afterMs: 1_000, stolenMs: 500 }, 2), 0.25);
+  assert.equal(takenShare({ afterMs: 0, stolenMs: 0 }, 2), 0);
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 
 /** The kernel counts in ticks of a hundredth of a second, whatever its own clock is. */
 const TICK_MS = 10;
@@ -36,6 +37,11 @@ export function startStopwatch({ readStat, nowMs }: Clocks = OF_THIS_MACHINE): S
     afterMs: nowMs() - startedAtMs,
     stolenMs: stolenMsIn(readStat()) - stolenBeforeMs,
   });
+}
+
+/** What the host of this machine took of its processors, from 0 to 1. */
+export function takenShare(lapse: Lapse, processors = availableParallelism()): number {
+  return lapse.afterMs > 0 ? Math.min(1, lapse.stolenMs / (lapse.afterMs * processors)) : 0;
 }
 
 /** Since the start of the machine. */

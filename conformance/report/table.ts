@@ -36,7 +36,8 @@ export function resultsTable(results: readonly ScenarioResult[]): string {
   const heads = explainedProxies.map((proxy) => `EXPLAIN ${proxy}`);
   const table = formatTable([['SCENARIO', ...proxies, ...heads], ...rows]);
   const counts = explainTotals(results);
-  return [table, '', ...reasonLines(results), ...totals(results), ...counts].join('\n');
+  const reasons = [...reasonLines(results), ...disturbedLines(results)];
+  return [table, '', ...reasons, ...totals(results), ...counts].join('\n');
 }
 
 function explainCell(result: ScenarioResult | undefined): string {
@@ -93,7 +94,9 @@ function totals(results: readonly ScenarioResult[]): string[] {
       own.filter((result) => result.result === kind).length;
     const notAsked = count('not-asked');
     const rest = notAsked === 0 ? '' : `, ${notAsked} not asked`;
-    return `${proxy}: ${count('pass')} pass, ${count('known-difference')} known differences, ${count('fail')} fail${rest}`;
+    const again = own.filter(({ disturbed }) => disturbed !== undefined).length;
+    const more = again === 0 ? '' : `; ${again} were run again, alone, as the host was busy`;
+    return `${proxy}: ${count('pass')} pass, ${count('known-difference')} known differences, ${count('fail')} fail${rest}${more}`;
   });
 }
 
@@ -101,6 +104,20 @@ function reasonLines(results: readonly ScenarioResult[]): string[] {
   return results
     .filter((result) => result.reason !== '')
     .map((r) => `${MARKS[r.result]}  ${r.scenario} on ${r.proxy}: ${r.reason}\n`);
+}
+
+/** Runs that do not count, each with what was wrong. */
+function disturbedLines(results: readonly ScenarioResult[]): string[] {
+  return results.flatMap(({ scenario, proxy, disturbed = [] }) =>
+    disturbed.map(
+      ({ reason, takenShare }) =>
+        `run again  ${scenario} on ${proxy}: ${takenText(takenShare)}: ${reason}\n`,
+    ),
+  );
+}
+
+export function takenText(share = 0): string {
+  return `the host of the machine took ${Math.round(share * 100)} % of its processors`;
 }
 
 function pivot(results: readonly ScenarioResult[]): {

@@ -8,6 +8,7 @@ import { whyNotExplained } from '../explain/not-proven.ts';
 import { type ExplainCount, ExplainTally } from '../explain/tally.ts';
 import { differenceOf, expectationOf, labelOf, type Place } from '../known-difference.ts';
 import { askUntilRight } from '../questions/ask.ts';
+import { startStopwatch, takenShare } from '../questions/stopwatch.ts';
 import type { Question, Scenario, Step } from '../scenario.ts';
 import { type AddressPool, type OutsideAgent, World } from '../world.ts';
 import type { Barrier } from './barrier.ts';
@@ -27,8 +28,18 @@ export interface ScenarioResult {
   /** If it failed: whether an answer was wrong, or the lab failed. */
   readonly failedBy?: 'answer' | 'lab';
   readonly milliseconds: number;
+  /** If it failed: what the host of this machine took of its processors meanwhile, from 0 to 1. */
+  readonly takenShare?: number;
+  /** Runs before this one that do not count. */
+  readonly disturbed?: readonly DisturbedRun[];
   /** What `fairlead explain` was asked beside; undefined: nothing. */
   readonly explained?: ExplainCount;
+}
+
+/** A run of a scenario that does not count: it failed while the host had the processors. */
+export interface DisturbedRun {
+  readonly reason: string;
+  readonly takenShare: number;
 }
 
 const QUESTIONS_AT_ONCE = 6;
@@ -57,7 +68,7 @@ export async function runScenario(
   scenario: Scenario,
   serial: number,
 ): Promise<ScenarioResult> {
-  const startedAt = performance.now();
+  const lapse = startStopwatch();
   const tally = new ExplainTally();
   const notExplained = whyNotExplained(scenario.name);
   if (notExplained !== undefined) tally.countNotProven(notExplained);
@@ -70,8 +81,11 @@ export async function runScenario(
     });
   const explained = bench.explaining && { explained: tally.count };
   const head = { scenario: scenario.name, proxy: labelOf(bench), ...explained };
-  const milliseconds = Math.round(performance.now() - startedAt);
-  if (fault) return { ...head, result: 'fail', ...fault, milliseconds };
+  const elapsed = lapse();
+  const milliseconds = Math.round(elapsed.afterMs);
+  if (fault) {
+    return { ...head, result: 'fail', ...fault, milliseconds, takenShare: takenShare(elapsed) };
+  }
   const reasons = knownDifferences(scenario, bench);
   if (reasons.length === 0) return { ...head, result: 'pass', reason: '', milliseconds };
   return { ...head, result: 'known-difference', reason: reasons.join('; '), milliseconds };
