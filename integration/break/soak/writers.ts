@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../../../lab/api/client.ts';
 import { paths } from '../../../lab/api/objects.ts';
+import { sleep } from '../../../src/time/sleep.ts';
 
 const SERVICES_PER_NAMESPACE = 100;
 const ROLLED = 'rolled';
@@ -25,7 +25,7 @@ export async function paced(
     if (running.size >= of.most) await Promise.race(running);
     nextMs = Math.max(nextMs + of.everyMs, performance.now() - CATCH_UP_MS);
     const restMs = nextMs - performance.now();
-    if (restMs > 0) await pause(restMs);
+    if (restMs > 0) await sleep(restMs, of.signal);
   }
   await Promise.all(running);
   return count;
