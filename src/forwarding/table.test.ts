@@ -54,6 +54,27 @@ describe('ForwardingTable', () => {
     );
   });
 
+  it('has another version of its frontends when one comes, goes or changes', () => {
+    const of = table();
+    let last = of.frontendsVersion;
+    const isAnother = (): boolean => {
+      of.takeChanges();
+      const before = last;
+      last = of.frontendsVersion;
+      return last !== before;
+    };
+    of.putService(service());
+    assert.ok(isAnother(), 'a Service came');
+    of.putSlice(slice([endpoint('10.0.0.1')]));
+    assert.ok(isAnother(), 'its first endpoint: connections are no longer rejected');
+    of.putSlice(slice([endpoint('10.0.0.2'), endpoint('10.0.0.3')]));
+    assert.ok(!isAnother(), 'other endpoints');
+    of.putService(service(EXTERNAL));
+    assert.ok(isAnother(), 'one address more');
+    of.deleteService('ns/web');
+    assert.ok(isAnother(), 'the Service is gone');
+  });
+
   it('lists the names of Services in order, whatever was added or deleted since', () => {
     const of = table();
     const add = (name: string) => of.putService(service({ name, clusterIPs: ['10.96.0.1'] }));

@@ -46,6 +46,7 @@ export class ForwardingTable {
   readonly #choices = new EbpfChoices();
   /** The rows as of the last takeChanges(), for those that may have changed since. */
   readonly #before = new Map<Entry, readonly Forwarding[]>();
+  #frontendsVersion = 0;
 
   constructor(view: NodeView) {
     this.#view = view;
@@ -176,6 +177,11 @@ export class ForwardingTable {
     return entry.rows;
   }
 
+  /** Another one whenever a row comes or goes, or has other frontends: endpoints alone do not count. */
+  get frontendsVersion(): number {
+    return this.#frontendsVersion;
+  }
+
   /** Sorted. The next call may give another array, and leaves this one as it is. */
   serviceNames(): readonly string[] {
     return this.#names.list(() => this.#namesFound());
@@ -286,6 +292,7 @@ export class ForwardingTable {
     };
     if (!this.#before.has(entry)) this.#before.set(entry, old);
     entry.rows = rowsOf('IPv4').concat(rowsOf('IPv6'));
+    if (!hasSameFrontends(entry.rows, old)) this.#frontendsVersion++;
     this.#kept.compiled(entry);
     return looked;
   }
@@ -322,4 +329,12 @@ function hasHints({ slices }: Entry): boolean {
 
 function equalButZone(a: NodeView, b: NodeView): boolean {
   return JSON.stringify({ ...a, zone: '' }) === JSON.stringify({ ...b, zone: '' });
+}
+
+/** Lists that are equal are the same ones (share.ts). */
+function hasSameFrontends(rows: readonly Forwarding[], old: readonly Forwarding[]): boolean {
+  return (
+    rows.length === old.length &&
+    rows.every(({ frontends }, index) => frontends === old[index]?.frontends)
+  );
 }

@@ -10,8 +10,9 @@ import { insertFlows, type NewFlow, newFlow } from '../../../src/linux/conntrack
  */
 const [runFolder = '', live = '', perSecond = ''] = process.argv.slice(2);
 const BATCHES_PER_SECOND = 20;
-const addresses = (await agentSource(join(runFolder, STATUS_SOCKET)).served()).flatMap(
-  ([, frontends]) => frontends.filter(([address]) => address.includes('.')).slice(0, 1),
+const served = await agentSource(join(runFolder, STATUS_SOCKET)).served();
+const addresses = (served?.ports ?? []).flatMap(([, frontends]) =>
+  frontends.filter(([address]) => address.includes('.')).slice(0, 1),
 );
 let serial = 0;
 

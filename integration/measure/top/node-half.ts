@@ -61,6 +61,7 @@ await runStatusSocket(
     rows: (request) => rows.page(request),
     history: (request) => historyPage(request, { history, clock: systemClock, serviceNow: NO_ONE }),
     traffic: new TrafficPages({
+      run: 'measured',
       table: () => agent.table,
       plane,
       monotonicMs: () => systemClock.monotonicMs(),

@@ -33,6 +33,7 @@ function pagesOf(rows: readonly Forwarding[], counted: readonly EndpointCount[] 
   const table = {
     serviceNames: () => [...byName.keys()].sort(),
     ofService: (name: string) => [byName.get(name)].filter((row) => row !== undefined),
+    frontendsVersion: 7,
   } as unknown as ForwardingTable;
   const plane = {
     counters: async (of?: readonly Forwarding[]) => {
@@ -40,7 +41,8 @@ function pagesOf(rows: readonly Forwarding[], counted: readonly EndpointCount[] 
       return counted;
     },
   };
-  return { pages: new TrafficPages({ table: () => table, plane, monotonicMs: () => 0 }), asked };
+  const options = { run: 'run', table: () => table, plane, monotonicMs: () => 0 };
+  return { pages: new TrafficPages(options), table, asked };
 }
 
 const keyOf = (row: Forwarding): string => servicePortKey(row.id);
@@ -49,9 +51,9 @@ describe('what `fairlead top` asks', () => {
   it('lists the served addresses of every Service, page by page', () => {
     const rows = Array.from({ length: 2501 }, (_, index) => rowOf(`s${index}`, 0));
     const { pages } = pagesOf(rows);
-    const first = pages.served();
-    const second = pages.served(first.lastService);
-    const third = pages.served(second.lastService);
+    const first = pages.servedSince();
+    const second = pages.servedAfter(first.lastService);
+    const third = pages.servedAfter(second.lastService);
     assert.equal(third.lastService, undefined);
     const all = [...first.ports, ...second.ports, ...third.ports];
     assert.deepEqual(all.map(([key]) => key).sort(), rows.map(keyOf).sort());
@@ -59,6 +61,21 @@ describe('what `fairlead top` asks', () => {
       ['10.96.0.1', 80],
       ['', 30_080],
     ]);
+  });
+
+  it('lists none to a reader that has the version of now, and all to any other', () => {
+    const { pages, table } = pagesOf([rowOf('a', 1), rowOf('b', 1)]);
+    const { version } = pages.servedSince();
+    assert.ok(version);
+    const again = pages.servedSince(version);
+    assert.deepEqual(again, { ports: [], version, isUnchanged: true });
+    for (const other of ['', 'another-run-7']) {
+      assert.equal(pages.servedSince(other).ports.length, 2, other);
+    }
+    Object.assign(table, { frontendsVersion: 8 });
+    const later = pages.servedSince(version);
+    assert.equal(later.ports.length, 2);
+    assert.notEqual(later.version, version);
   });
 
   it('says which Services reject or drop connections, at an address that is served', () => {
@@ -76,7 +93,7 @@ describe('what `fairlead top` asks', () => {
     const rows = [rowOf('a', 0), withOutcome('b', drop), withOutcome('c', forward)];
     const { pages } = pagesOf(rows);
     assert.deepEqual(
-      pages.served().ports.map(([, , refusal]) => refusal),
+      pages.servedSince().ports.map(([, , refusal]) => refusal),
       ['reject', 'drop', undefined],
     );
   });
@@ -116,8 +133,9 @@ describe('what `fairlead top` asks', () => {
   it('answers its paths, and no others', async () => {
     const { pages } = pagesOf([rowOf('web', 1)]);
     for (const path of [
-      TRAFFIC_PATHS.served(),
-      TRAFFIC_PATHS.served('shop/a%2f'),
+      TRAFFIC_PATHS.served,
+      TRAFFIC_PATHS.servedAfter('shop/a%2f'),
+      TRAFFIC_PATHS.servedSince('run-7'),
       TRAFFIC_PATHS.servedOf(['shop/web', 'x,y/%']),
       TRAFFIC_PATHS.counts(['shop/web:http/TCP/IPv4', 'x,y/%']),
       TRAFFIC_PATHS.refused,

@@ -30,6 +30,10 @@ export interface ServedPage {
   readonly ports: readonly ServedPort[];
   /** The last Service of this page; undefined: no page follows. */
   readonly lastService?: string;
+  /** Of the first page: of all of them, at that moment. */
+  readonly version?: string;
+  /** All are as they were at the version that the reader named, so none is here. */
+  readonly isUnchanged?: true;
 }
 
 export interface SomeCounts {
@@ -46,6 +50,8 @@ const PORTS_PER_PAGE = 1_000;
 const MOST_ENDPOINTS = 2_000;
 
 export interface TrafficPagesOptions {
+  /** Of this run of the agent: a version of another run says nothing. */
+  readonly run: string;
   readonly table: () => ForwardingTable;
   readonly plane: Pick<DataPlane, 'counters' | 'refused' | 'totals'>;
   readonly monotonicMs: () => number;
@@ -61,9 +67,17 @@ export class TrafficPages {
     this.#options = options;
   }
 
-  served(afterService?: string): ServedPage {
+  /** The first page, or none if all are as they were at this version. */
+  servedSince(version?: string): ServedPage {
+    const now = `${this.#options.run}-${this.#options.table().frontendsVersion}`;
+    if (version === now) return { ports: [], version: now, isUnchanged: true };
+    this.#names = undefined;
+    return { ...this.servedAfter(), version: now };
+  }
+
+  /** The page behind this Service. */
+  servedAfter(afterService?: string): ServedPage {
     const table = this.#options.table();
-    if (afterService === undefined) this.#names = undefined;
     this.#names ??= table.serviceNames();
     const names = this.#names;
     const ports: ServedPort[] = [];

@@ -2,14 +2,17 @@ import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { TrafficPages } from './traffic-pages.ts';
 
 const SERVED = '/served';
+const SERVED_SINCE = '/served/since/';
+const SERVED_AFTER = '/served/after/';
 const SERVED_OF = '/served/of/';
 const COUNTS = '/counters/of/';
 const TOTALS = '/totals';
 const REFUSED = '/refused';
 
 export const TRAFFIC_PATHS = {
-  served: (afterService?: string) =>
-    afterService === undefined ? SERVED : `${SERVED}/after/${encodeURIComponent(afterService)}`,
+  served: SERVED,
+  servedSince: (version: string) => SERVED_SINCE + encodeURIComponent(version),
+  servedAfter: (service: string) => SERVED_AFTER + encodeURIComponent(service),
   servedOf: (services: readonly string[]) => SERVED_OF + services.map(encodeURIComponent).join(','),
   counts: (keys: readonly ServicePortKey[]) => COUNTS + keys.map(encodeURIComponent).join(','),
   totals: TOTALS,
@@ -21,13 +24,16 @@ export function trafficAnswer(
   path: string,
   pages: TrafficPages,
 ): (() => unknown | Promise<unknown>) | undefined {
-  if (path === SERVED) return () => pages.served();
+  if (path === SERVED) return () => pages.servedSince();
   if (path === TOTALS) return () => pages.totals();
   if (path === REFUSED) return () => pages.refused();
-  const after = `${SERVED}/after/`;
-  if (path.startsWith(after)) {
-    const name = decoded(path.slice(after.length));
-    return name === undefined ? undefined : () => pages.served(name);
+  if (path.startsWith(SERVED_SINCE)) {
+    const version = decoded(path.slice(SERVED_SINCE.length));
+    return version === undefined ? undefined : () => pages.servedSince(version);
+  }
+  if (path.startsWith(SERVED_AFTER)) {
+    const name = decoded(path.slice(SERVED_AFTER.length));
+    return name === undefined ? undefined : () => pages.servedAfter(name);
   }
   if (path.startsWith(SERVED_OF)) return () => pages.servedOf(listed(path, SERVED_OF));
   if (path.startsWith(COUNTS)) return () => pages.counts(listed(path, COUNTS));

@@ -105,6 +105,7 @@ export function serverTasks(of: {
           node: () => agentNode(of),
           rows: (request) => rowPages.page(request),
           traffic: new TrafficPages({
+            run: of.history.run,
             table: () => agent.table,
             plane,
             monotonicMs: () => systemClock.monotonicMs(),

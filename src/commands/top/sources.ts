@@ -10,9 +10,17 @@ import type { EndpointCount, RefusedCount } from '../../dataplanes/contract.ts';
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { CountReading } from './endpoint-rates.ts';
 
+/** Every service port. */
+export interface Served {
+  readonly ports: readonly ServedPort[];
+  /** To ask for the next time. Absent: an older agent, which gives all of them each time. */
+  readonly version?: string | undefined;
+}
+
 /** What the agent answers. */
 export interface AgentSource {
-  served(): Promise<readonly ServedPort[]>;
+  /** Undefined: all are as they were at this version. */
+  served(version?: string): Promise<Served | undefined>;
   /** Of some Services, `namespace/name`; one that has no ports has none here. */
   servedOf(services: readonly string[]): Promise<readonly ServedPort[]>;
   counts(keys: readonly ServicePortKey[]): Promise<Timed<CountReading>>;
@@ -29,14 +37,17 @@ export function agentSource(socketPath: string): AgentSource {
   const request: StatusRequest = { socketPath, timeoutMs: DEADLINE_MS };
   const read = async <T>(path: string): Promise<T> => await readTraffic<T>(path, request);
   return {
-    served: async () => {
-      const ports: ServedPort[] = [];
-      for (let after: string | undefined; ; ) {
-        const page = await read<ServedPage>(TRAFFIC_PATHS.served(after));
+    served: async (known) => {
+      const path = known === undefined ? TRAFFIC_PATHS.served : TRAFFIC_PATHS.servedSince(known);
+      let page = await read<ServedPage>(path);
+      if (page.isUnchanged) return undefined;
+      const { version } = page;
+      const ports = [...page.ports];
+      while (page.lastService !== undefined) {
+        page = await read<ServedPage>(TRAFFIC_PATHS.servedAfter(page.lastService));
         for (const port of page.ports) ports.push(port);
-        if (page.lastService === undefined) return ports;
-        after = page.lastService;
       }
+      return { ports, version };
     },
     servedOf: async (services) => {
       const ports: ServedPort[] = [];

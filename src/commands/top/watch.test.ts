@@ -40,6 +40,8 @@ class World {
   flows: readonly Flow[] = [];
   readonly asked: (readonly string[])[] = [];
   servedReads = 0;
+  version = 'first';
+  lastVersion: string | undefined;
   sweeps = 0;
   sweepCostMs = 1;
   #listener: NewFlowListener | undefined;
@@ -65,9 +67,11 @@ class World {
     const world = this;
     return new TrafficWatch({
       agent: {
-        served: async () => {
+        served: async (version) => {
           world.servedReads += 1;
-          return world.#ports;
+          world.lastVersion = version;
+          if (version === world.version) return undefined;
+          return { ports: world.#ports, version: world.version };
         },
         counts: async (keys) => {
           world.asked.push(keys);
@@ -238,6 +242,29 @@ it('also asks for the counters of Services that somebody looks at', async () => 
   world.nowMs += 1000;
   await watch.tick('service', 10);
   assert.deepEqual(world.asked.at(-1), [keyOf(4711), keyOf(7)]);
+});
+
+it('keeps the Services that it knows while the agent has no others', async () => {
+  const world = new World(5000);
+  const watch = world.watch();
+  await watch.begin();
+  const tickAfter = async (ms: number) => {
+    world.nowMs += ms;
+    world.hear(flowTo(addressOf(4711)), 5);
+    return await watch.tick('service', 10);
+  };
+  await tickAfter(31_000);
+  assert.deepEqual([world.servedReads, world.lastVersion], [2, 'first']);
+  // Flows before the next tick are counted by what was known when the last one began.
+  await tickAfter(1_000);
+  world.asked.length = 0;
+  const unchanged = await tickAfter(1_000);
+  assert.deepEqual(world.asked, [[keyOf(4711)]]);
+  assert.equal(unchanged.totals.knownServices, 5000);
+  world.version = 'second';
+  await tickAfter(31_000);
+  await tickAfter(31_000);
+  assert.equal(world.lastVersion, 'second');
 });
 
 it('asks for all Services every 30 s, and before only if there are new ones', async () => {

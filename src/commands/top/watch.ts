@@ -69,6 +69,7 @@ export class TrafficWatch {
   /** Whose counters were wanted last. */
   #measured: readonly ServicePortKey[] = [];
   #owners: FrontendOwners = ownersOf([]);
+  #servedVersion: string | undefined;
   #heard: Tally;
   #live: Tally | undefined;
   #totals: ReadonlyMap<ServicePortKey, number> | undefined;
@@ -149,9 +150,12 @@ export class TrafficWatch {
   async #readServed(): Promise<void> {
     const startedAtMs = this.#options.monotonicMs();
     this.#hasNewServices = false;
-    const ports = await this.#options.agent.served();
-    this.#keys = new Set(ports.map(([key]) => key));
-    this.#owners = ownersOf(ports);
+    const served = await this.#options.agent.served(this.#servedVersion);
+    if (served !== undefined) {
+      this.#keys = new Set(served.ports.map(([key]) => key));
+      this.#owners = ownersOf(served.ports);
+      this.#servedVersion = served.version;
+    }
     const nowMs = this.#options.monotonicMs();
     this.#rests.served.begin(nowMs, { costMs: nowMs - startedAtMs, leastMs: SELDOM_MS });
     this.#rests.servedEarly.begin(nowMs, { costMs: nowMs - startedAtMs });

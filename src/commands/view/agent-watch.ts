@@ -7,7 +7,7 @@ import type { ServiceFigures } from '../top/figures.ts';
 import { notesOf } from '../top/notes.ts';
 import { assertSameConntrack, watchOf } from '../top/open-watch.ts';
 import { type Gathered, serviceRows, totalsOf } from '../top/rows.ts';
-import { type AgentSource, agentSource } from '../top/sources.ts';
+import { type AgentSource, agentSource, type Served } from '../top/sources.ts';
 import type { Reading, TrafficWatch } from '../top/watch.ts';
 import { AgentStatus, type StatusNow } from './agent-status.ts';
 import { changeOf } from './change.ts';
@@ -65,7 +65,7 @@ export class AgentWatch {
     );
     this.#ends = new EndsOfFlows(this.rows);
     this.#watch = watchOf(node, {
-      agent: { ...this.#agent, served: async () => await this.#readServed() },
+      agent: { ...this.#agent, served: async (version) => await this.#readServed(version) },
       alsoRead: () => this.#wantedKeys(),
       intervalMs: TICK_MS,
       signal,
@@ -108,10 +108,10 @@ export class AgentWatch {
     return this.#tickOf(reading, { rows, status, fed });
   }
 
-  async #readServed() {
-    const ports = await this.#agent.served();
-    this.dots.take(ports);
-    return ports;
+  async #readServed(version?: string): Promise<Served | undefined> {
+    const served = await this.#agent.served(version);
+    if (served !== undefined) this.dots.take(served.ports);
+    return served;
   }
 
   /** Changed Services are asked for at once: all are read only now and then. */
