@@ -15,6 +15,8 @@ export interface Sample {
   readonly changes: number;
 }
 
+/** A machine that stands still for some seconds is a gap in the plot, and no end of an hour. */
+const SCRAPE_DEADLINE_MS = 60_000;
 const KIB = 1024;
 const MS = 1_000;
 const BUCKET = /^fairlead_propagation_seconds_bucket\{le="([^"]+)"\} (\d+)$/gm;
@@ -39,7 +41,8 @@ export class Sampler {
   async take(): Promise<Sample> {
     const { namespacePath, pids } = this.#options;
     const to = { address: '127.0.0.1', port: METRICS_PORT, path: '/metrics' };
-    const { body } = await httpGet({ namespace: namespacePath }, to);
+    const request = { ...to, deadlineMs: SCRAPE_DEADLINE_MS };
+    const { body } = await httpGet({ namespace: namespacePath }, request);
     const buckets = new Map(
       [...body.matchAll(BUCKET)].map(([, bound, count]) => [
         bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound),
