@@ -1,7 +1,7 @@
 import type { TunnelCounts } from '../cluster/portforward/pod-tunnels.ts';
 import type { Attachment, DataPlane, ForwarderReport, IpvsReport } from '../dataplanes/contract.ts';
+import type { Contents } from '../forwarding/contents.ts';
 import type { Agent } from './agent.ts';
-import { type Contents, contentsOf } from './contents.ts';
 import { type Failure, failureOf } from './failure.ts';
 import type { RangeRoute, ServiceRoutes } from './service-routes.ts';
 import type { AgentSnapshot } from './snapshot.ts';
@@ -38,7 +38,7 @@ export async function statusPage(of: {
   const { agent, plane, routes, podNetwork } = of;
   const page = {
     ...agent.snapshot(),
-    contents: await contentsOf(agent.table),
+    contents: agent.table.contents.counts,
     ...(routes ? { serviceRoutes: routes.report() } : {}),
     ...(podNetwork ? { podTunnels: podNetwork.counts() } : {}),
     ...(plane.forwarder ? { forwarder: await plane.forwarder() } : {}),

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { NamespaceObject, ServiceObject, SliceObject } from '../cluster/objects.ts';
 import { API_SERVER } from './api-servers.ts';
+import type { Contents } from './contents.ts';
 import type { HostSocket, HostState } from './host-ports.ts';
 import {
   type AddressRules,
@@ -200,6 +201,8 @@ describe('ForwardingTable', () => {
         assert.deepEqual(table.notServed.counts(), countedIn(rowsOf(fresh)));
         assert.deepEqual(table.notServed.first(1000), fresh.notServed.first(1000));
         assert.deepEqual(nodePortOwners(table), nodePortOwners(fresh));
+        assert.deepEqual(table.contents.counts, fresh.contents.counts);
+        assert.deepEqual(sizesOf(table.contents.counts), sizesIn(rowsOf(fresh)));
       }),
       { numRuns: RUNS },
     );
@@ -227,6 +230,22 @@ function countedIn(rows: Record<string, readonly Forwarding[]>): Record<string, 
     }
   }
   return counts;
+}
+
+type Sizes = Pick<Contents, 'services' | 'frontends' | 'endpoints'>;
+
+function sizesOf({ services, frontends, endpoints }: Contents): Sizes {
+  return { services, frontends, endpoints };
+}
+
+function sizesIn(rows: Record<string, readonly Forwarding[]>): Sizes {
+  const all = Object.values(rows).flat();
+  const served = all.flatMap(({ frontends }) => frontends.filter((each) => !each.notServed));
+  return {
+    services: Object.values(rows).filter(({ length }) => length > 0).length,
+    frontends: served.length,
+    endpoints: all.flatMap(({ clusterEndpoints }) => clusterEndpoints).length,
+  };
 }
 
 function nodePortOwners(table: ForwardingTable): (string | undefined)[] {

@@ -56,11 +56,11 @@ describe('ForwardingTable', () => {
 
   it('has another version of its frontends when one comes, goes or changes', () => {
     const of = table();
-    let last = of.frontendsVersion;
+    let last = of.contents.frontendsVersion;
     const isAnother = (): boolean => {
       of.takeChanges();
       const before = last;
-      last = of.frontendsVersion;
+      last = of.contents.frontendsVersion;
       return last !== before;
     };
     of.putService(service());

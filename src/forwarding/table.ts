@@ -3,6 +3,7 @@ import { API_SERVER, apiServerAddresses } from './api-servers.ts';
 import { type Change, changesBetween, RowFinder } from './changes.ts';
 import { Claims, nodePortClaim } from './claims.ts';
 import { compile } from './compile.ts';
+import { ContentCounts } from './contents.ts';
 import { EbpfChoices } from './ebpf-choices.ts';
 import { ExternalIps } from './external-ips.ts';
 import { HostPorts, type HostSocket, type HostState } from './host-ports.ts';
@@ -46,7 +47,7 @@ export class ForwardingTable {
   readonly #choices = new EbpfChoices();
   /** The rows as of the last takeChanges(), for those that may have changed since. */
   readonly #before = new Map<Entry, readonly Forwarding[]>();
-  #frontendsVersion = 0;
+  readonly #contents = new ContentCounts();
 
   constructor(view: NodeView) {
     this.#view = view;
@@ -177,9 +178,9 @@ export class ForwardingTable {
     return entry.rows;
   }
 
-  /** Another one whenever a row comes or goes, or has other frontends: endpoints alone do not count. */
-  get frontendsVersion(): number {
-    return this.#frontendsVersion;
+  /** Of the rows as they were last compiled. */
+  get contents(): Pick<ContentCounts, 'counts' | 'frontendsVersion'> {
+    return this.#contents;
   }
 
   /** Sorted. The next call may give another array, and leaves this one as it is. */
@@ -292,7 +293,7 @@ export class ForwardingTable {
     };
     if (!this.#before.has(entry)) this.#before.set(entry, old);
     entry.rows = rowsOf('IPv4').concat(rowsOf('IPv6'));
-    if (!hasSameFrontends(entry.rows, old)) this.#frontendsVersion++;
+    this.#contents.replace(entry.name, old, entry.rows);
     this.#kept.compiled(entry);
     return looked;
   }
@@ -329,12 +330,4 @@ function hasHints({ slices }: Entry): boolean {
 
 function equalButZone(a: NodeView, b: NodeView): boolean {
   return JSON.stringify({ ...a, zone: '' }) === JSON.stringify({ ...b, zone: '' });
-}
-
-/** Lists that are equal are the same ones (share.ts). */
-function hasSameFrontends(rows: readonly Forwarding[], old: readonly Forwarding[]): boolean {
-  return (
-    rows.length === old.length &&
-    rows.every(({ frontends }, index) => frontends === old[index]?.frontends)
-  );
 }

@@ -33,7 +33,7 @@ function pagesOf(rows: readonly Forwarding[], counted: readonly EndpointCount[] 
   const table = {
     serviceNames: () => [...byName.keys()].sort(),
     ofService: (name: string) => [byName.get(name)].filter((row) => row !== undefined),
-    frontendsVersion: 7,
+    contents: { frontendsVersion: 7 },
   } as unknown as ForwardingTable;
   const plane = {
     counters: async (of?: readonly Forwarding[]) => {
@@ -72,7 +72,7 @@ describe('what `fairlead top` asks', () => {
     for (const other of ['', 'another-run-7']) {
       assert.equal(pages.servedSince(other).ports.length, 2, other);
     }
-    Object.assign(table, { frontendsVersion: 8 });
+    Object.assign(table, { contents: { frontendsVersion: 8 } });
     const later = pages.servedSince(version);
     assert.equal(later.ports.length, 2);
     assert.notEqual(later.version, version);

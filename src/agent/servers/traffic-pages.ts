@@ -69,7 +69,7 @@ export class TrafficPages {
 
   /** The first page, or none if all are as they were at this version. */
   servedSince(version?: string): ServedPage {
-    const now = `${this.#options.run}-${this.#options.table().frontendsVersion}`;
+    const now = `${this.#options.run}-${this.#options.table().contents.frontendsVersion}`;
     if (version === now) return { ports: [], version: now, isUnchanged: true };
     this.#names = undefined;
     return { ...this.servedAfter(), version: now };

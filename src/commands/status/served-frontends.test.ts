@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { contentsOf } from '../../agent/contents.ts';
+import { ContentCounts } from '../../forwarding/contents.ts';
 import type { Forwarding, Frontend } from '../../forwarding/model.ts';
 import { servedFrontends } from './served-frontends.ts';
 
@@ -19,13 +19,6 @@ function row(service: string, frontends: readonly Pick<Frontend, 'kind' | 'addre
   } satisfies Forwarding;
 }
 
-function tableOf(rows: readonly Forwarding[]) {
-  return {
-    serviceNames: () => rows.map(({ id }) => `${id.namespace}/${id.service}`),
-    ofService: (name: string) => rows.filter(({ id }) => `${id.namespace}/${id.service}` === name),
-  };
-}
-
 const HELD = { reason: 'api-server' } as const;
 
 it('lists every served address, and none for a node port', () => {
@@ -42,10 +35,12 @@ it('lists every served address, and none for a node port', () => {
   assert.deepEqual(servedFrontends([]), []);
 });
 
-it('leaves out what is not served, like the count of contents', async () => {
+it('leaves out what is not served, like the count of contents', () => {
   const { frontends, ...rest } = row('a', [{ kind: 'external-ip', address: '10.0.0.1', port: 80 }]);
   const refused = { ...rest, frontends: frontends.map((each) => ({ ...each, notServed: HELD })) };
   const rows = [refused, row('b', [{ kind: 'node-port', address: '', port: 30_000 }])];
   assert.equal(servedFrontends(rows).length, 1);
-  assert.deepEqual(await contentsOf(tableOf(rows)), { services: 2, frontends: 1, endpoints: 4 });
+  const counted = new ContentCounts();
+  for (const each of rows) counted.replace(`shop/${each.id.service}`, [], [each]);
+  assert.deepEqual(counted.counts, { services: 2, frontends: 1, endpoints: 4 });
 });
