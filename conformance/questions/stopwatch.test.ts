@@ -22,6 +22,9 @@ test('reads the line of all processors, and the one of this machine', () => {
 });
 
 test('takes the share of all processors', () => {
-  assert.equal(takenShare({ afterMs: 1_000, stolenMs: 500 }, 2), 0.25);
-  assert.equal(takenShare({ afterMs: 0, stolenMs: 0 }, 2), 0);
+  const two =
+    'cpu  1 0 0 0 0 0 0 9 0 0\ncpu0 1 0 0 0 0 0 0 4 0 0\ncpu1 0 0 0 0 0 0 0 5 0 0\nintr 7\n';
+  assert.equal(takenShare({ afterMs: 1_000, stolenMs: 500 }, two), 0.25);
+  assert.equal(takenShare({ afterMs: 0, stolenMs: 0 }, two), 0);
+  assert.equal(takenShare({ afterMs: 1_000, stolenMs: 500 }, ''), 0);
 });

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 
 /** The kernel counts in ticks of a hundredth of a second, whatever its own clock is. */
 const TICK_MS = 10;
@@ -39,9 +38,12 @@ export function startStopwatch({ readStat, nowMs }: Clocks = OF_THIS_MACHINE): S
   });
 }
 
-/** What the host of this machine took of its processors, from 0 to 1. */
-export function takenShare(lapse: Lapse, processors = availableParallelism()): number {
-  return lapse.afterMs > 0 ? Math.min(1, lapse.stolenMs / (lapse.afterMs * processors)) : 0;
+/** What the host of this machine took of all its processors, from 0 to 1. */
+export function takenShare(lapse: Lapse, stat = OF_THIS_MACHINE.readStat()): number {
+  // Not those that this process may use: steal is that of all.
+  const processors = stat.split('\n').filter((line) => /^cpu\d/.test(line)).length;
+  const wholeMs = lapse.afterMs * processors;
+  return wholeMs > 0 ? Math.min(1, lapse.stolenMs / wholeMs) : 0;
 }
 
 /** Since the start of the machine. */

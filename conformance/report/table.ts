@@ -37,7 +37,8 @@ export function resultsTable(results: readonly ScenarioResult[]): string {
   const table = formatTable([['SCENARIO', ...proxies, ...heads], ...rows]);
   const counts = explainTotals(results);
   const reasons = [...reasonLines(results), ...disturbedLines(results)];
-  return [table, '', ...reasons, ...totals(results), ...counts].join('\n');
+  const sums = [...totals(results), ...disturbedTotals(results)];
+  return [table, '', ...reasons, ...sums, ...counts].join('\n');
 }
 
 function explainCell(result: ScenarioResult | undefined): string {
@@ -94,9 +95,7 @@ function totals(results: readonly ScenarioResult[]): string[] {
       own.filter((result) => result.result === kind).length;
     const notAsked = count('not-asked');
     const rest = notAsked === 0 ? '' : `, ${notAsked} not asked`;
-    const again = own.filter(({ disturbed }) => disturbed !== undefined).length;
-    const more = again === 0 ? '' : `; ${again} were run again, alone, as the host was busy`;
-    return `${proxy}: ${count('pass')} pass, ${count('known-difference')} known differences, ${count('fail')} fail${rest}${more}`;
+    return `${proxy}: ${count('pass')} pass, ${count('known-difference')} known differences, ${count('fail')} fail${rest}`;
   });
 }
 
@@ -113,6 +112,13 @@ function disturbedLines(results: readonly ScenarioResult[]): string[] {
       ({ reason, takenShare }) =>
         `run again  ${scenario} on ${proxy}: ${takenText(takenShare)}: ${reason}\n`,
     ),
+  );
+}
+
+function disturbedTotals(results: readonly ScenarioResult[]): string[] {
+  const again = results.filter(({ disturbed }) => disturbed !== undefined);
+  return [...Map.groupBy(again, ({ proxy }) => proxy)].map(
+    ([proxy, own]) => `${proxy}: run again, alone, as the host was busy: ${own.length}`,
   );
 }
 

@@ -1,4 +1,4 @@
-import type { DisturbedRun, ScenarioResult } from './run-scenario.ts';
+import type { ScenarioResult } from './run-scenario.ts';
 
 /**
  * Scenarios judge by times of a second and more: answers, timeouts of affinity, how long a forwarder may
@@ -14,22 +14,26 @@ export function isDisturbed(result: ScenarioResult): boolean {
 }
 
 /**
- * Runs again, one by one, what failed while the host had the processors; every other result stands. The
- * runs that do not count stay in the result.
+ * Runs again what failed while the host had the processors; every other result stands. The runs that do
+ * not count stay in the result.
  */
 export async function runDisturbedAgain(
   results: readonly ScenarioResult[],
-  runAlone: (scenario: string, runsBefore: number) => Promise<ScenarioResult>,
+  runAlone: (scenarios: ReadonlySet<string>) => Promise<readonly ScenarioResult[]>,
 ): Promise<ScenarioResult[]> {
-  const final: ScenarioResult[] = [];
-  for (const first of results) {
-    const disturbed: DisturbedRun[] = [];
-    let last = first;
-    while (isDisturbed(last) && disturbed.length < MOST_RUNS - 1) {
-      disturbed.push({ reason: last.reason, takenShare: last.takenShare ?? 0 });
-      last = await runAlone(last.scenario, disturbed.length);
+  const last = new Map(results.map((result) => [result.scenario, result]));
+  for (let run = 2; run <= MOST_RUNS; run++) {
+    const disturbed = new Set([...last.values()].filter(isDisturbed).map((each) => each.scenario));
+    if (disturbed.size === 0) break;
+    for (const result of await runAlone(disturbed)) {
+      const before = last.get(result.scenario);
+      if (before !== undefined) last.set(result.scenario, afterDisturbed(before, result));
     }
-    final.push(disturbed.length === 0 ? last : { ...last, disturbed });
   }
-  return final;
+  return [...last.values()];
+}
+
+function afterDisturbed(before: ScenarioResult, result: ScenarioResult): ScenarioResult {
+  const { reason, takenShare = 0, disturbed = [] } = before;
+  return { ...result, disturbed: [...disturbed, { reason, takenShare }] };
 }
