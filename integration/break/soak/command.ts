@@ -30,7 +30,12 @@ export const command = new Command()
       .default([FIRST_MODE]),
   )
   .option('--minutes <number>', 'duration; the first half is warm-up', number, 60)
-  .option('--rate <number>', 'changes a second, and new connections', number, 100)
+  .option(
+    '--rate <number>',
+    'changes a second; connections and the rest keep their ratio to it',
+    number,
+    100,
+  )
   .option('--plant-leak', 'plant a leak that must be found')
   .addOption(new Option('-o, --output <form>').choices(['table', 'json']).default('table'))
   .option('--docs <folder>', 'write samples, plot and table into soak.md and soak/ of this folder')

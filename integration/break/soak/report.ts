@@ -67,13 +67,20 @@ function undecided({ what, unit, growth, judgedSeconds }: Verdict): string {
   return `${what} rose by ${risen.toFixed(1)} ${unit} in ${minutes} minutes; a longer run tells a leak from settling`;
 }
 
-function loadOf({ writes, connections, minutes }: SoakResult): string {
+function loadOf({ writes, connections, minutes, samples }: SoakResult): string {
   const perSecond = (all: number): string => (all / minutes / 60).toFixed(1);
   return [
     `${count(writes.churn)} changes of endpoints (${perSecond(writes.churn)} a second),`,
     `${count(writes.rolling)} steps of a rolling update, a node lost or found ${count(writes.flapping)} times;`,
     `${count(connections.failed)} of ${count(connections.made)} connections failed.`,
+    ...slowestAnswer(samples),
   ].join('\n');
+}
+
+function slowestAnswer(samples: SoakResult['samples']): string[] {
+  const times = samples.flatMap(({ answerMs }) => (answerMs === undefined ? [] : [answerMs]));
+  if (times.length === 0) return [];
+  return [`The slowest answer of the agent to a scrape took ${Math.max(...times).toFixed(0)} ms.`];
 }
 
 function rowOf({ what, unit, level, growth, verdict }: Verdict): string[] {

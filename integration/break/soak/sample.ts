@@ -13,9 +13,11 @@ export interface Sample {
   /** From the event to the acknowledgement, of the changes since the sample before. Null: of none. */
   readonly p99Ms: number | null;
   readonly changes: number;
+  /** Until the agent had answered. Absent in samples of before. */
+  readonly answerMs?: number;
 }
 
-/** A machine that stands still for some seconds is a gap in the plot, and no end of an hour. */
+/** A machine that stands still for some seconds is told by the report, and does not end an hour's run. */
 const SCRAPE_DEADLINE_MS = 60_000;
 const KIB = 1024;
 const MS = 1_000;
@@ -42,7 +44,9 @@ export class Sampler {
     const { namespacePath, pids } = this.#options;
     const to = { address: '127.0.0.1', port: METRICS_PORT, path: '/metrics' };
     const request = { ...to, deadlineMs: SCRAPE_DEADLINE_MS };
+    const askedAtMs = performance.now();
     const { body } = await httpGet({ namespace: namespacePath }, request);
+    const answerMs = performance.now() - askedAtMs;
     const buckets = new Map(
       [...body.matchAll(BUCKET)].map(([, bound, count]) => [
         bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound),
@@ -59,6 +63,7 @@ export class Sampler {
       descriptors: sum(each.map(({ descriptors }) => descriptors)),
       p99Ms: quantileOf(since, 0.99),
       changes: since.get(Number.POSITIVE_INFINITY) ?? 0,
+      answerMs,
     };
   }
 }
