@@ -30,12 +30,24 @@ export class ContentCounts {
   readonly #faults = new Map<string, string>();
   readonly #faulty = new SortedNames();
 
-  /** The rows of a Service are others than before. */
+  /** The rows of a Service are others than before. Lists that are equal are the same ones (share.ts). */
   replace(service: string, before: readonly Forwarding[], after: readonly Forwarding[]): void {
-    this.#add(before, -1);
-    this.#add(after, 1);
+    let isSame = before.length === after.length;
+    for (let index = 0; index < before.length || index < after.length; index++) {
+      const [old, now] = [before[index], after[index]];
+      this.#endpoints += endpointsIn(now) - endpointsIn(old);
+      if (old?.frontends === now?.frontends) continue;
+      this.#frontends += servedIn(now) - servedIn(old);
+      isSame = false;
+    }
+    this.#services += Number(after.length > 0) - Number(before.length > 0);
     this.#noteFault(service, after[0]?.schedulerFault);
-    if (!hasSameFrontends(before, after)) this.#frontendsVersion++;
+    if (!isSame) this.#frontendsVersion++;
+  }
+
+  /** Rows that are not compiled yet may have others: whoever asks meanwhile must ask again. */
+  expectOtherFrontends(): void {
+    this.#frontendsVersion++;
   }
 
   get counts(): Contents {
@@ -50,17 +62,12 @@ export class ContentCounts {
     return { ...counts, ignoredSchedulers: { count: this.#faults.size, first } };
   }
 
-  /** Another one whenever a row comes or goes, or has other frontends: endpoints alone do not count. */
+  /**
+   * Another one whenever a row comes or goes, or has other frontends or outcomes, also when that is
+   * only to be compiled. Endpoints alone do not count, but for the first and the last.
+   */
   get frontendsVersion(): number {
     return this.#frontendsVersion;
-  }
-
-  #add(rows: readonly Forwarding[], times: 1 | -1): void {
-    if (rows.length > 0) this.#services += times;
-    for (const { frontends, clusterEndpoints } of rows) {
-      this.#endpoints += times * clusterEndpoints.length;
-      for (const { notServed } of frontends) if (notServed === undefined) this.#frontends += times;
-    }
   }
 
   #noteFault(service: string, fault: string | undefined): void {
@@ -71,10 +78,12 @@ export class ContentCounts {
   }
 }
 
-/** Lists that are equal are the same ones (share.ts). */
-function hasSameFrontends(before: readonly Forwarding[], after: readonly Forwarding[]): boolean {
-  return (
-    before.length === after.length &&
-    before.every(({ frontends }, index) => frontends === after[index]?.frontends)
-  );
+function endpointsIn(row: Forwarding | undefined): number {
+  return row?.clusterEndpoints.length ?? 0;
+}
+
+function servedIn(row: Forwarding | undefined): number {
+  let count = 0;
+  for (const { notServed } of row?.frontends ?? []) if (notServed === undefined) count++;
+  return count;
 }

@@ -186,10 +186,15 @@ describe('ForwardingTable', () => {
         const told = new Told();
         const table = told.table();
         const followed = new Map<string, Forwarding>();
+        const versions = new Map<number, unknown>();
         for (const step of steps) {
           told.take(step);
           takeInto(table, step, told);
           if ('takeAtMost' in step) follow(table, followed, step.takeAtMost);
+          if (table.hasChanges) continue;
+          const { frontendsVersion: version } = table.contents;
+          if (!versions.has(version)) versions.set(version, frontendsIn(rowsOf(table)));
+          assert.deepEqual(frontendsIn(rowsOf(table)), versions.get(version));
         }
         while (table.hasChanges) follow(table, followed, 20);
         const fresh = told.table();
@@ -230,6 +235,10 @@ function countedIn(rows: Record<string, readonly Forwarding[]>): Record<string, 
     }
   }
   return counts;
+}
+
+function frontendsIn(rows: Record<string, readonly Forwarding[]>): unknown {
+  return Object.values(rows).flatMap((own) => own.map(({ id, frontends }) => ({ id, frontends })));
 }
 
 type Sizes = Pick<Contents, 'services' | 'frontends' | 'endpoints'>;

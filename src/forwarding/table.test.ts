@@ -73,6 +73,8 @@ describe('ForwardingTable', () => {
     assert.ok(isAnother(), 'one address more');
     of.deleteService('ns/web');
     assert.ok(isAnother(), 'the Service is gone');
+    of.putService(service());
+    assert.notEqual(of.contents.frontendsVersion, last, 'at once, whoever takes the changes');
   });
 
   it('lists the names of Services in order, whatever was added or deleted since', () => {

@@ -243,6 +243,7 @@ export class ForwardingTable {
 
   /** Only the choice of its served addresses may change. */
   #lossesChanged(entry: Entry): void {
+    this.#contents.expectOtherFrontends();
     this.#kept.lossesChanged(entry);
     this.#stale.mark(entry, FAMILIES);
   }

@@ -8,7 +8,7 @@ import { Rest } from '../top/rest.ts';
 import type { NodeAbout, Trouble } from './protocol/node.ts';
 import type { Propagation, RowsNow } from './protocol/tick.ts';
 
-/** The agent counts its rows for each status: in a large cluster it is asked seldom. */
+/** Some modes ask the kernel for a status, which may have much to tell: then it is asked seldom. */
 const REST_FACTOR = 99;
 const MOST_TROUBLES = 8;
 const LONGEST_TEXT = 300;
