@@ -115,7 +115,7 @@ export class ApiClient implements Disposable {
       return await response;
     } catch (error) {
       throw new LabError(
-        'LAB_API',
+        'LAB_API_SILENT',
         `${request.method} ${request.path} failed without a response: ${error}`,
         {
           next: 'check whether the API server is running: `npm run lab -- status`',

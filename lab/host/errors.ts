@@ -25,6 +25,7 @@ export type LabErrorCode =
   | 'LAB_EXISTS'
   | 'LAB_NOT_FOUND'
   | 'LAB_API'
+  | 'LAB_API_SILENT'
   | 'LAB_PROCESS_ENDED'
   | 'LAB_DEADLINE'
   | 'LAB_INTERRUPTED'

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import tls from 'node:tls';
 import { ApiClient } from '../../../lab/api/client.ts';
 import { API_PORT } from '../../../lab/control-plane/credentials.ts';
-import { LabError } from '../../../lab/host/errors.ts';
+import { LabError, type LabErrorCode } from '../../../lab/host/errors.ts';
 import type { Daemon } from '../../../lab/host/processes.ts';
 import { dialTcp } from '../../../lab/host/sockets.ts';
 import { until } from '../../../lab/host/until.ts';
@@ -153,8 +153,11 @@ function tokenIn(row: string): string {
   return row.split(',')[0] ?? '';
 }
 
+/** A server that is being restarted is silent, or says that it is not ready. */
+const NO_ANSWER: ReadonlySet<LabErrorCode> = new Set(['LAB_API', 'LAB_API_SILENT']);
+
 /** A server that is being restarted gives none. */
 export function unlessNoAnswer(error: unknown): undefined {
-  if (error instanceof LabError && error.code === 'LAB_API') return undefined;
+  if (error instanceof LabError && NO_ANSWER.has(error.code)) return undefined;
   throw error;
 }

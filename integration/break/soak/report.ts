@@ -73,6 +73,7 @@ function loadOf({ writes, connections, minutes, samples }: SoakResult): string {
     `${count(writes.churn)} changes of endpoints (${perSecond(writes.churn)} a second),`,
     `${count(writes.rolling)} steps of a rolling update, a node lost or found ${count(writes.flapping)} times;`,
     `${count(connections.failed)} of ${count(connections.made)} connections failed.`,
+    ...(writes.missed ? [`${count(writes.missed)} writes more had no answer in time.`] : []),
     ...slowestAnswer(samples),
   ].join('\n');
 }

@@ -5,8 +5,14 @@ export interface SoakResult {
   readonly mode: string;
   readonly minutes: number;
   readonly isLeakPlanted: boolean;
-  /** Writes that the API server has accepted. */
-  readonly writes: { readonly churn: number; readonly rolling: number; readonly flapping: number };
+  readonly writes: {
+    /** That the API server has accepted. */
+    readonly churn: number;
+    readonly rolling: number;
+    readonly flapping: number;
+    /** Of all, those that it has not answered in time. Absent in results of before: none. */
+    readonly missed?: number;
+  };
   readonly connections: {
     readonly made: number;
     readonly failed: number;

@@ -87,7 +87,12 @@ async function soak(
     await Promise.all([writing, ...nodes.map((node) => node.stop())]);
   }
   const [churned, rolling, flapping] = await writing;
-  const writes = { churn: churned, rolling, flapping };
+  const writes = {
+    churn: churned.count,
+    rolling: rolling.count,
+    flapping: flapping.count,
+    missed: churned.missed + rolling.missed + flapping.missed,
+  };
   const { minutes, isLeakPlanted } = options;
   return await Promise.all(nodes.map((node) => node.result({ minutes, isLeakPlanted, writes })));
 }

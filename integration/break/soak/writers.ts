@@ -1,5 +1,6 @@
 import type { ApiClient } from '../../../lab/api/client.ts';
 import { paths } from '../../../lab/api/objects.ts';
+import { LabError } from '../../../lab/host/errors.ts';
 import { sleep } from '../../../src/time/sleep.ts';
 
 const SERVICES_PER_NAMESPACE = 100;
@@ -11,16 +12,31 @@ const FLAPPING = { first: 50, count: 20 } as const;
 /** What was missed while the machine stood still for longer than this is not made up for. */
 const CATCH_UP_MS = 1_000;
 
+export interface Paced {
+  /** Writes that the API server has accepted. */
+  readonly count: number;
+  /** Those that it has not answered in time: the next one says what is wanted then. */
+  readonly missed: number;
+}
+
 /** Calls `write` so often, however long each takes; never more than `most` at once. */
 export async function paced(
   write: (serial: number) => Promise<void>,
   of: { readonly everyMs: number; readonly most: number; readonly signal: AbortSignal },
-): Promise<number> {
+): Promise<Paced> {
   const running = new Set<Promise<void>>();
-  let count = 0;
+  let [serial, missed] = [0, 0];
   let nextMs = performance.now();
+  const attempt = async (): Promise<void> => {
+    try {
+      await write(serial++);
+    } catch (error) {
+      if (!(error instanceof LabError) || error.code !== 'LAB_API_SILENT') throw error;
+      missed++;
+    }
+  };
   while (!of.signal.aborted) {
-    const writing: Promise<void> = write(count++).finally(() => running.delete(writing));
+    const writing: Promise<void> = attempt().finally(() => running.delete(writing));
     running.add(writing);
     if (running.size >= of.most) await Promise.race(running);
     nextMs = Math.max(nextMs + of.everyMs, performance.now() - CATCH_UP_MS);
@@ -28,7 +44,7 @@ export async function paced(
     if (restMs > 0) await sleep(restMs, of.signal);
   }
   await Promise.all(running);
-  return count;
+  return { count: serial - missed, missed };
 }
 
 /** A Service whose pods are replaced one after the other, for ever, as a Deployment does it. */

@@ -83,7 +83,7 @@ export class Attacker {
       }
     } catch (error) {
       // The hostile user has overloaded the server: that is its aim, and it continues.
-      if (!(error instanceof LabError) || error.code !== 'LAB_API') throw error;
+      if (!(error instanceof LabError) || error.code !== 'LAB_API_SILENT') throw error;
       this.tally.unanswered++;
     }
   }
