@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { SHIPPED_FLAGS } from '../../../bench/bundle.ts';
 import { type Daemon, startDaemon } from '../../../lab/host/processes.ts';
 import { formatTable } from '../../../lab/host/table.ts';
 import { says } from '../top/says.ts';
@@ -55,7 +56,7 @@ async function measure(options: Options): Promise<void> {
     const daemon = startDaemon({
       name,
       namespacePath: `/proc/${of.in}/ns/net`,
-      argv: [process.execPath, ...of.argv],
+      argv: [process.execPath, ...SHIPPED_FLAGS, ...of.argv],
       logFile: join(folder, `${name}.log`),
     });
     daemons.push(daemon);
