@@ -148,22 +148,24 @@ export class TrafficPages {
 }
 
 function servedPort({ id, frontends }: Forwarding): ServedPort {
-  const served = frontends.filter(({ notServed }) => notServed === undefined);
-  const addresses = served.map(({ address, port }) => [address, port] as const);
-  const refusal = refusalOf(served);
+  const addresses: (readonly [string, number])[] = [];
+  let refusal: Refusal | undefined;
+  for (const frontend of frontends) {
+    if (frontend.notServed !== undefined) continue;
+    addresses.push([frontend.address, frontend.port]);
+    if (refusal !== 'reject') refusal = refusalOf(frontend) ?? refusal;
+  }
   const key = servicePortKey(id);
   return refusal === undefined ? [key, addresses] : [key, addresses, refusal];
 }
 
-/** The worst of all frontends and sources. */
-function refusalOf(frontends: readonly Frontend[]): Refusal | undefined {
+/** The worst of all sources. */
+function refusalOf({ outcomes }: Frontend): Refusal | undefined {
   let found: Refusal | undefined;
-  for (const { outcomes } of frontends) {
-    for (const source of SOURCE_CLASSES) {
-      const { action } = outcomes[source];
-      if (action === 'reject') return 'reject';
-      if (action === 'drop') found = 'drop';
-    }
+  for (const source of SOURCE_CLASSES) {
+    const { action } = outcomes[source];
+    if (action === 'reject') return 'reject';
+    if (action === 'drop') found = 'drop';
   }
   return found;
 }
