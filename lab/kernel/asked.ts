@@ -6,7 +6,7 @@ const KERNELS = ['uml'];
 export interface AskedKernel {
   /** The arguments without `--kernel`. */
   readonly args: readonly string[];
-  /** Files that options name, which the command writes. */
+  /** Files and folders that options name, which the command writes. */
   readonly outputs: readonly string[];
 }
 

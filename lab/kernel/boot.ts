@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { LabError } from '../host/errors.ts';
 import { runKillable } from '../host/run-killable.ts';
@@ -36,7 +36,7 @@ export async function runInGuest(command: GuestCommand): Promise<number> {
     await boot(share, command);
     for (const [index, path] of outputs.entries()) {
       const copy = join(share, `output-${index}`);
-      if (existsSync(copy)) await copyFile(copy, path);
+      if (existsSync(copy)) await cp(copy, path, { recursive: true });
     }
     return await readExitCode(share);
   } finally {
@@ -54,7 +54,7 @@ function guestScript(
     return value === undefined ? [] : [`export ${name}=${quoted(value)}`];
   });
   const copies = of.outputs.map(
-    (path, index) => `[ -f ${quoted(path)} ] && cp ${quoted(path)} ${of.share}/output-${index}`,
+    (path, index) => `[ -e ${quoted(path)} ] && cp -r ${quoted(path)} ${of.share}/output-${index}`,
   );
   return [
     ...set,

@@ -25,7 +25,7 @@ export function kernelCommand(): Command {
     .command('run')
     .description('run a command in it; changes of files are discarded when it ends')
     .option('--minutes <count>', 'end it after so long', minutes, DEFAULT_MINUTES)
-    .option('--out <files...>', 'files to copy out of it when the command has ended')
+    .option('--out <files...>', 'files and folders to copy out of it when the command has ended')
     .passThroughOptions()
     .argument('<command...>')
     .action(async (argv: [string, ...string[]], options: { minutes: number; out?: string[] }) => {

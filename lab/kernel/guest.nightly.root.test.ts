@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -39,6 +39,19 @@ describe('a command in the other kernel', () => {
     );
     assert.equal(exitCode, 0, stderr);
     assert.match(stdout, /^6\./);
+  });
+
+  it('writes folders that stay inside, except those that are asked for', async () => {
+    const docs = join(folder, 'docs');
+    await mkdir(join(docs, 'soak'), { recursive: true });
+    await writeFile(join(docs, 'untouched.md'), 'before');
+    const script = `echo inside > ${docs}/soak.md; echo inside > ${docs}/soak/ipvs.json`;
+    const { exitCode } = await inGuest(script, { out: docs });
+    assert.equal(exitCode, 0);
+    const read = (name: string) => readFile(join(docs, name), 'utf8');
+    assert.equal(await read('soak.md'), 'inside\n');
+    assert.equal(await read('soak/ipvs.json'), 'inside\n');
+    assert.equal(await read('untouched.md'), 'before');
   });
 
   it('writes files that stay inside, except those that are asked for', async () => {
