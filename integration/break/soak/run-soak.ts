@@ -114,6 +114,12 @@ async function sample(nodes: readonly SoakedNode[], of: Run): Promise<void> {
 function nowOf({ mode, samples }: SoakedNode): string {
   const last = samples.at(-1);
   if (last === undefined) return `${mode}: no sample`;
-  const megabytes = (last.residentBytes / 1024 ** 2).toFixed(0);
-  return `${mode} ${megabytes} MB, ${last.changes} changes`;
+  const parts =
+    last.memory &&
+    `, files ${megabytes(last.memory.fileBytes)}, claimed heap ${megabytes(last.memory.claimedHeapBytes)}`;
+  return `${mode} ${megabytes(last.residentBytes)}${parts ?? ''}, ${last.changes} changes`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toFixed(0)} MB`;
 }

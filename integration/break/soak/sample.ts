@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { METRICS_PORT } from '../../../lab/proxies/kube-proxy-configuration.ts';
 import { httpGet } from '../../../lab/servers/http-get.ts';
+import { type MemoryParts, mappedParts } from './memory-parts.ts';
 
 /** What is read of the agent at one moment. */
 export interface Sample {
@@ -15,6 +16,8 @@ export interface Sample {
   readonly changes: number;
   /** Until the agent had answered. Absent in samples of before. */
   readonly answerMs?: number;
+  /** What the resident memory is made of. Absent in samples of before. */
+  readonly memory?: MemoryParts;
 }
 
 /** A machine that stands still for some seconds is told by the report, and does not end an hour's run. */
@@ -23,6 +26,8 @@ const KIB = 1024;
 const MS = 1_000;
 const BUCKET = /^fairlead_propagation_seconds_bucket\{le="([^"]+)"\} (\d+)$/gm;
 const HEAP = /^nodejs_heap_size_used_bytes (\d+)$/m;
+const CLAIMED_HEAP = /^nodejs_heap_size_total_bytes (\d+)$/m;
+const BUFFERS = /^nodejs_external_memory_bytes (\d+)$/m;
 
 export interface SamplerOptions {
   readonly namespacePath: string;
@@ -64,6 +69,13 @@ export class Sampler {
       p99Ms: quantileOf(since, 0.99),
       changes: since.get(Number.POSITIVE_INFINITY) ?? 0,
       answerMs,
+      memory: {
+        fileBytes: sum(each.map(({ parts }) => parts.fileBytes)),
+        mallocBytes: sum(each.map(({ parts }) => parts.mallocBytes)),
+        anonymousBytes: sum(each.map(({ parts }) => parts.anonymousBytes)),
+        claimedHeapBytes: Number(CLAIMED_HEAP.exec(body)?.[1] ?? 0),
+        bufferBytes: Number(BUFFERS.exec(body)?.[1] ?? 0),
+      },
     };
   }
 }
@@ -91,11 +103,12 @@ export function quantileOf(buckets: ReadonlyMap<number, number>, share: number):
   return null;
 }
 
-async function readProcess(pid: number): Promise<{ residentBytes: number; descriptors: number }> {
+async function readProcess(pid: number) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const residentKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+  const parts = mappedParts(await readFile(`/proc/${pid}/smaps`, 'utf8'));
   const { length: descriptors } = await readdir(`/proc/${pid}/fd`);
-  return { residentBytes: residentKib * KIB, descriptors };
+  return { residentBytes: residentKib * KIB, parts, descriptors };
 }
 
 function sum(values: readonly number[]): number {
