@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { it } from 'node:test';
 import { mappedParts } from './memory-parts.ts';
+import { memoryRows } from './memory-table.ts';
 
 const KIB = 1024;
+const MIB = 1024 * KIB;
 
 it('tells pages of files, of malloc and all others apart', () => {
   const smaps = [
@@ -33,4 +35,33 @@ it('accounts for all that is resident in this process', async () => {
   const all = fileBytes + mallocBytes + anonymousBytes;
   assert.ok(Math.abs(all - rss) < rss / 10, `${all} of ${rss} bytes`);
   assert.ok(fileBytes > 0 && mallocBytes > 0 && anonymousBytes > 0);
+});
+
+it('tells how each part of memory moved after the warm-up', () => {
+  const samples = Array.from({ length: 100 }, (_, second) => ({
+    atSeconds: second,
+    residentBytes: 0,
+    heapBytes: 0,
+    descriptors: 0,
+    p99Ms: null,
+    changes: 0,
+    memory: {
+      fileBytes: 50 * MIB,
+      mallocBytes: second * MIB,
+      anonymousBytes: (second % 5) * MIB,
+      claimedHeapBytes: 30 * MIB,
+      bufferBytes: MIB,
+    },
+  }));
+  assert.deepEqual(
+    memoryRows(samples).map(([, ...values]) => values),
+    [
+      ['50.0 MB', '50.0 MB'],
+      ['50.0 MB', '95.0 MB'],
+      ['0.0 MB', '0.0 MB'],
+      ['30.0 MB', '30.0 MB'],
+      ['1.0 MB', '1.0 MB'],
+    ],
+  );
+  assert.deepEqual(memoryRows(samples.map(({ memory: _, ...before }) => before)), []);
 });

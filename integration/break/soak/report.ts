@@ -1,6 +1,7 @@
 import { sectionMarkdown } from '../../../bench/report/section.ts';
 import { count } from '../../../bench/report/units.ts';
 import { formatTable } from '../../../lab/host/table.ts';
+import { MEMORY_HEAD, memoryRows } from './memory-table.ts';
 import type { SoakResult } from './result.ts';
 import { FIGURES, faultsOf, type Verdict, verdictsOf } from './verdicts.ts';
 
@@ -17,9 +18,20 @@ function terminalDetails(result: SoakResult): string {
   return [
     `Mode ${result.mode}`,
     formatTable([HEAD.map((cell) => cell.toUpperCase()), ...rows]),
+    ...memoryTables(result, (head, parts) =>
+      formatTable([head.map((cell) => cell.toUpperCase()), ...parts]),
+    ),
     loadOf(result),
     ...(result.connections.failed > 0 ? [result.connections.example] : []),
   ].join('\n\n');
+}
+
+function memoryTables(
+  { samples }: SoakResult,
+  table: (head: string[], rows: string[][]) => string,
+): string[] {
+  const rows = memoryRows(samples);
+  return rows.length === 0 ? [] : [table(MEMORY_HEAD, rows)];
 }
 
 export function markdownReport(result: SoakResult): string {
@@ -27,6 +39,9 @@ export function markdownReport(result: SoakResult): string {
   return [
     answerOf(result),
     sectionMarkdown({ name: '', title: '', head: HEAD, rows }),
+    ...memoryTables(result, (head, parts) =>
+      sectionMarkdown({ name: '', title: '', head, rows: parts }),
+    ),
     loadOf(result),
     `![Resident memory, heap, file descriptors and latency of mode ${result.mode} over the run](soak/${result.mode}.svg)`,
   ].join('\n\n');
@@ -67,13 +82,16 @@ function undecided({ what, unit, growth, judgedSeconds }: Verdict): string {
   return `${what} rose by ${risen.toFixed(1)} ${unit} in ${minutes} minutes; a longer run tells a leak from settling`;
 }
 
-function loadOf({ writes, connections, minutes, samples }: SoakResult): string {
+function loadOf({ writes, connections, minutes, samples, unansweredSamples }: SoakResult): string {
   const perSecond = (all: number): string => (all / minutes / 60).toFixed(1);
   return [
     `${count(writes.churn)} changes of endpoints (${perSecond(writes.churn)} a second),`,
     `${count(writes.rolling)} steps of a rolling update, a node lost or found ${count(writes.flapping)} times;`,
     `${count(connections.failed)} of ${count(connections.made)} connections failed.`,
     ...(writes.missed ? [`${count(writes.missed)} writes more had no answer in time.`] : []),
+    ...(unansweredSamples
+      ? [`The agent left ${count(unansweredSamples)} scrapes unanswered.`]
+      : []),
     ...slowestAnswer(samples),
   ].join('\n');
 }

@@ -23,4 +23,6 @@ export interface SoakResult {
   /** Between the kernel and the API server, after the last change. */
   readonly differences: number;
   readonly samples: readonly Sample[];
+  /** How often the agent did not answer when it was sampled. Absent in results of before: never. */
+  readonly unansweredSamples?: number;
 }

@@ -114,12 +114,11 @@ async function sample(nodes: readonly SoakedNode[], of: Run): Promise<void> {
 function nowOf({ mode, samples }: SoakedNode): string {
   const last = samples.at(-1);
   if (last === undefined) return `${mode}: no sample`;
-  const parts =
-    last.memory &&
-    `, files ${megabytes(last.memory.fileBytes)}, claimed heap ${megabytes(last.memory.claimedHeapBytes)}`;
-  return `${mode} ${megabytes(last.residentBytes)}${parts ?? ''}, ${last.changes} changes`;
+  const { residentBytes, memory, changes } = last;
+  const parts = `files ${megabytes(memory?.fileBytes)}, heap ${megabytes(memory?.claimedHeapBytes)}`;
+  return `${mode} ${megabytes(residentBytes)} MB (${parts}, malloc ${megabytes(memory?.mallocBytes)}), ${changes} changes`;
 }
 
-function megabytes(bytes: number): string {
-  return `${(bytes / 1024 ** 2).toFixed(0)} MB`;
+function megabytes(bytes = 0): string {
+  return (bytes / 1024 ** 2).toFixed(0);
 }

@@ -45,12 +45,15 @@ export class Sampler {
     this.#options = options;
   }
 
-  async take(): Promise<Sample> {
+  /** Undefined: the agent has not answered, as when the machine stood still for long. */
+  async take(): Promise<Sample | undefined> {
     const { namespacePath, pids } = this.#options;
     const to = { address: '127.0.0.1', port: METRICS_PORT, path: '/metrics' };
     const request = { ...to, deadlineMs: SCRAPE_DEADLINE_MS };
     const askedAtMs = performance.now();
-    const { body } = await httpGet({ namespace: namespacePath }, request);
+    const answer = await unlessNoAnswer(httpGet({ namespace: namespacePath }, request));
+    if (answer === undefined) return undefined;
+    const { body } = answer;
     const answerMs = performance.now() - askedAtMs;
     const buckets = new Map(
       [...body.matchAll(BUCKET)].map(([, bound, count]) => [
@@ -77,6 +80,19 @@ export class Sampler {
         bufferBytes: Number(BUFFERS.exec(body)?.[1] ?? 0),
       },
     };
+  }
+}
+
+const NO_ANSWER: ReadonlySet<unknown> = new Set(['ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
+
+/** Undefined where the other side reset, refused or never answered; any other error is one. */
+export async function unlessNoAnswer<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    const { name, code } = error as NodeJS.ErrnoException;
+    if (name === 'AbortError' || name === 'TimeoutError' || NO_ANSWER.has(code)) return undefined;
+    throw error;
   }
 }
 

@@ -14,6 +14,7 @@ export class SoakedNode {
   readonly mode: string;
   readonly scene: PlaneScene;
   readonly samples: Sample[] = [];
+  #unanswered = 0;
   readonly #hammer: Hammer;
   readonly #sampler: Sampler;
 
@@ -41,7 +42,10 @@ export class SoakedNode {
   }
 
   async sample(): Promise<void> {
-    if (!this.hasEnded) this.samples.push(await this.#sampler.take());
+    if (this.hasEnded) return;
+    const sample = await this.#sampler.take();
+    if (sample === undefined) this.#unanswered++;
+    else this.samples.push(sample);
   }
 
   async stop(): Promise<void> {
@@ -62,6 +66,7 @@ export class SoakedNode {
       ...(ended === undefined ? {} : { ended }),
       differences: ended === undefined ? await this.#differencesLeft() : 0,
       samples: this.samples,
+      unansweredSamples: this.#unanswered,
     };
   }
 

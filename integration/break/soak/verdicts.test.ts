@@ -33,6 +33,17 @@ function faults(of: (second: number) => Partial<Sample>, more: Partial<SoakResul
 }
 
 describe('the verdict of a soak', () => {
+  it('allows for a scrape without an answer, and not for many', () => {
+    assert.deepEqual(
+      faults(() => ({}), { unansweredSamples: 5 }),
+      [],
+    );
+    assert.deepEqual(
+      faults(() => ({}), { unansweredSamples: 60 }),
+      ['the agent left 60 of 660 scrapes unanswered'],
+    );
+  });
+
   it('is flat for a sawtooth, and for memory that grew during the warm-up only', () => {
     assert.deepEqual(
       faults(() => ({})),

@@ -6,7 +6,7 @@ import { inBlocks, type Point, type Trend, trendOf } from './trend.ts';
 /** The first half is warm-up: the compiler of Node and the allocator still grow. */
 const WARM_SHARE = 0.5;
 /** Few enough that each has a full collection of garbage in a run of ten minutes. */
-const BLOCKS = 10;
+export const BLOCKS = 10;
 const HOUR_SECONDS = 3_600;
 
 interface Figure {
@@ -20,7 +20,7 @@ interface Figure {
 }
 
 const MIB = 1024 ** 2;
-const floor = (values: readonly number[]): number => Math.min(...values);
+export const floor = (values: readonly number[]): number => Math.min(...values);
 
 export const FIGURES: readonly Figure[] = [
   {
@@ -115,6 +115,15 @@ export function verdictsOf({ samples }: SoakResult): Verdict[] {
   return FIGURES.map((figure) => verdictOn(figure, samples));
 }
 
+/** More than this, and what was sampled does not stand for the run. */
+const MOST_UNANSWERED_SHARE = 0.05;
+
+function unansweredFaults({ samples, unansweredSamples = 0 }: SoakResult): string[] {
+  const all = samples.length + unansweredSamples;
+  if (unansweredSamples <= MOST_UNANSWERED_SHARE * all) return [];
+  return [`the agent left ${unansweredSamples} of ${all} scrapes unanswered`];
+}
+
 /** Empty: it passed. */
 export function faultsOf(result: SoakResult): string[] {
   const { connections, ended, differences } = result;
@@ -122,6 +131,7 @@ export function faultsOf(result: SoakResult): string[] {
     ...(ended === undefined ? [] : [`the agent ended: ${ended}`]),
     ...(connections.failed > 0 ? [`${connections.failed} connections failed`] : []),
     ...(differences > 0 ? [`${differences} differences in the kernel at the end`] : []),
+    ...unansweredFaults(result),
     ...verdictsOf(result)
       .filter(({ verdict }) => verdict === 'grows')
       .map(({ what }) => `grows: ${what}`),
