@@ -87,3 +87,18 @@ test('an index for two machines leads to the image of each, under one digest', a
     ['amd64', 'arm64'].map((architecture) => ({ architecture, os: 'linux' })),
   );
 });
+
+test('docker load, which knows no index, gets the image of each machine under a tag of its own', async () => {
+  const images = await Promise.all(
+    ['amd64', 'arm64'].map((architecture) => buildImage({ ...PARTS, architecture })),
+  );
+  const { json } = open(indexArchive(images, NAME).bytes);
+  const entries: { Config: string; RepoTags: string[] }[] = json('manifest.json');
+  assert.deepEqual(
+    entries.map(({ Config, RepoTags }) => [json(Config).architecture, RepoTags]),
+    [
+      ['amd64', [`${NAME}-amd64`]],
+      ['arm64', [`${NAME}-arm64`]],
+    ],
+  );
+});

@@ -12,13 +12,7 @@ export function imageArchive(image: BuiltImage, name: string): Buffer {
   return tar([
     LAYOUT,
     jsonEntry('index.json', indexOf([{ ...manifestDescriptor(image), ...named(name) }])),
-    jsonEntry('manifest.json', [
-      {
-        Config: blobPath(image.config),
-        RepoTags: [name],
-        Layers: image.layers.map(({ blob }) => blobPath(blob)),
-      },
-    ]),
+    jsonEntry('manifest.json', [forDocker(image, name)]),
     ...blobsOf(image).map(blobEntry),
   ]);
 }
@@ -31,7 +25,8 @@ export interface IndexArchive {
 
 /**
  * One image for several machines, as a layout of OCI: index.json names one index, and that one the
- * image of each machine. `docker load` knows one machine for a name, so there is no manifest.json.
+ * image of each machine. The classic store of Docker has one machine for a name: there, each image has
+ * the machine in its tag.
  */
 export function indexArchive(images: readonly BuiltImage[], name: string): IndexArchive {
   const index = jsonBlob(indexOf(images.map(manifestDescriptor)));
@@ -42,9 +37,21 @@ export function indexArchive(images: readonly BuiltImage[], name: string): Index
     bytes: tar([
       LAYOUT,
       jsonEntry('index.json', indexOf([entry])),
+      jsonEntry(
+        'manifest.json',
+        images.map((image) => forDocker(image, `${name}-${image.architecture}`)),
+      ),
       ...[...blobs.values()].map(blobEntry),
     ]),
     digest: index.digest,
+  };
+}
+
+function forDocker(image: BuiltImage, name: string): object {
+  return {
+    Config: blobPath(image.config),
+    RepoTags: [name],
+    Layers: image.layers.map(({ blob }) => blobPath(blob)),
   };
 }
 
