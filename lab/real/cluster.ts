@@ -123,7 +123,8 @@ async function provideArchives(assembly: Assembly, folder: string): Promise<stri
   for (const image of await commonImages(assembly.parts, assembly.realParts)) {
     archives.push(await provideImage(image));
   }
-  archives.push(await assembly.proxy.provideArchive({ ...assembly, folder }));
+  const ofProxy = await assembly.proxy.provideArchive({ ...assembly, folder });
+  if (ofProxy !== undefined) archives.push(ofProxy);
   return [...archives, ...((await assembly.moreArchives?.(folder)) ?? [])];
 }
 

@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../../lab/api/objects.ts';
+import { enterNamespace, namespacePath } from '../../../lab/host/namespaces.ts';
 import { silentProgress } from '../../../lab/host/progress.ts';
 import { run } from '../../../lab/host/run.ts';
 import { provideTool } from '../../../lab/parts/build.ts';
 import { startRealCluster } from '../../../lab/real/cluster.ts';
-import { releasedProxy } from './released-proxy.ts';
+import { REGISTRY } from '../../../lab/real/plan.ts';
+import { startDocker } from './docker.ts';
+import { startRegistry } from './registry.ts';
+import { pulledProxy, releasedProxy } from './released-proxy.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const RELEASE_MS = 340_000;
+const COPY_MS = 120_000;
 const IMAGE = 'registry.example/fairlead';
 const PODS =
   '/api/v1/namespaces/kube-system/pods?labelSelector=app.kubernetes.io%2Fname%3Dfairlead';
@@ -61,13 +67,15 @@ describe('the release', () => {
 
   async function unpackedLayout(): Promise<string> {
     const layout = await mkdtemp(join(folder, 'layout-'));
-    await run(['tar', '-xf', join(release, `fairlead-${version}-image.tar`), '-C', layout]);
+    await run(['tar', '-xf', imageFile(), '-C', layout]);
     return layout;
   }
 
   async function indexDigest(): Promise<string> {
     return (await readFile(join(release, `fairlead-${version}-image.digest`), 'utf8')).trim();
   }
+
+  const imageFile = () => join(release, `fairlead-${version}-image.tar`);
 
   it('has the same bytes when it is made again, and sums that are true', async () => {
     assert.match(told, /^made twice: the same bytes$/m);
@@ -116,6 +124,45 @@ describe('the release', () => {
     const amd64 = index.manifests.find(({ platform }) => platform.architecture === 'amd64');
     const { config } = await blobIn<{ config: { digest: string } }>(layout, amd64?.digest ?? '');
     for (const { imageID } of containers) assert.equal(imageID, config.digest);
+  });
+
+  it('is pulled by a real kubelet from a registry, under the digest that it names', async (t) => {
+    const name = `p${randomBytes(3).toString('hex')}`;
+    const fabric = namespacePath({ lab: name, role: 'fabric' });
+    const to = `${REGISTRY}/fairlead`;
+    const push = async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'fairlead-registry-test-'));
+      t.after(() => rm(folder, { recursive: true }));
+      await startRegistry({ namespacePath: fabric, folder, signal: t.signal });
+      const options = ['--all', '--preserve-digests', '--dest-tls-verify=false'];
+      const places = [`oci-archive:${imageFile()}`, `docker://${to}:${version}`];
+      const copy = ['skopeo', 'copy', ...options, ...places] as const;
+      await run(enterNamespace(fabric, copy), { deadlineMs: COPY_MS });
+    };
+    const proxy = pulledProxy({ release, version, from: IMAGE, to, push });
+    await using cluster = await startRealCluster({ name, nodeCount: 1, proxy, signal: t.signal });
+    const { items } = await cluster.api.get<PodList>(PODS);
+    const containers = items.flatMap(({ status }) => status.containerStatuses);
+    assert.deepEqual(
+      containers.map(({ ready, image, imageID }) => ({ ready, image, imageID })),
+      [{ ready: true, image: `${to}:${version}`, imageID: `${to}@${await indexDigest()}` }],
+    );
+  });
+
+  it('is loaded by podman, and by Docker with the machine in its tag', async (t) => {
+    const storage = join(folder, 'podman');
+    const podman = ['podman', '--root', storage, '--runroot', `${storage}-run`] as const;
+    const load = [...podman, '--storage-driver', 'vfs', 'load', '--input', imageFile()] as const;
+    assert.match(await run(load, { deadlineMs: COPY_MS }), new RegExp(`: ${IMAGE}:${version}\\n$`));
+    await using docker = await startDocker({ folder: join(folder, 'docker'), signal: t.signal });
+    assert.equal(
+      await docker.run('load', '--quiet', '--input', imageFile()),
+      ['amd64', 'arm64']
+        .map((machine) => `Loaded image: ${IMAGE}:${version}-${machine}\n`)
+        .join(''),
+    );
+    const told = ['image', 'inspect', '--format', '{{.Architecture}}'] as const;
+    assert.equal(await docker.run(...told, `${IMAGE}:${version}-arm64`), 'arm64\n');
   });
 
   it('has manifests that start its image', async () => {

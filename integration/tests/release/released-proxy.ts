@@ -10,11 +10,14 @@ const EDITS = [
   ['clusterCIDR: 10.244.0.0/16', `clusterCIDR: ${CLUSTER_CIDR.ipv4},${CLUSTER_CIDR.ipv6}`],
 ] as const;
 
-/** The files of a release, used as its reader would use them. */
-export function releasedProxy(of: {
+export interface Released {
+  /** The folder with the files. */
   readonly release: string;
   readonly version: string;
-}): RealProxy {
+}
+
+/** The files of a release, used as its reader would use them: the image is imported on each node. */
+export function releasedProxy(of: Released): RealProxy {
   const { release, version } = of;
   return {
     name: `fairlead-${version}`,
@@ -22,20 +25,40 @@ export function releasedProxy(of: {
     isUpstream: false,
     mayMissZoneAtStart: false,
     provideArchive: async () => join(release, `fairlead-${version}-image.tar`),
-    writeObjects: async (folder) => {
-      const file = join(folder, 'fairlead.yaml');
-      await writeFile(
-        file,
-        edited(await readFile(join(release, `fairlead-${version}.yaml`), 'utf8')),
-      );
-      return ['-f', file];
-    },
+    writeObjects: async (folder) => await writeManifests(folder, { ...of, edits: EDITS }),
   };
 }
 
-function edited(text: string): string {
-  return EDITS.reduce((current, [from, to]) => {
+/** The same, but kubelets pull the image from a registry that the reader has copied it to. */
+export function pulledProxy(
+  of: Released & { readonly from: string; readonly to: string; readonly push: () => Promise<void> },
+): RealProxy {
+  const edits = [...EDITS, [`image: ${of.from}:`, `image: ${of.to}:`] as const];
+  return {
+    ...releasedProxy(of),
+    provideArchive: async () => {
+      await of.push();
+      return undefined;
+    },
+    writeObjects: async (folder) => await writeManifests(folder, { ...of, edits }),
+  };
+}
+
+type Edits = readonly (readonly [from: string, to: string])[];
+
+async function writeManifests(
+  folder: string,
+  of: Released & { readonly edits: Edits },
+): Promise<readonly string[]> {
+  const file = join(folder, 'fairlead.yaml');
+  const text = await readFile(join(of.release, `fairlead-${of.version}.yaml`), 'utf8');
+  await writeFile(file, edited(text, of.edits));
+  return ['-f', file];
+}
+
+function edited(text: string, edits: Edits): string {
+  return edits.reduce((current, [from, to]) => {
     if (!current.includes(from)) throw new Error(`the manifests have no '${from}'`);
-    return current.replace(from, to);
+    return current.replaceAll(from, to);
   }, text);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { cgroupName, hasSeparateHierarchies, version2Path } from '../../host/cgroups.ts';
 import { nodeName, podCidr } from '../../network/plan.ts';
 import { PAUSE_IMAGE } from '../images/catalogue.ts';
-import { DNS_ADDRESS, DNS_DOMAIN } from '../plan.ts';
+import { DNS_ADDRESS, DNS_DOMAIN, REGISTRY } from '../plan.ts';
 
 /** Where Debian's containernetworking-plugins has them. */
 const PLUGIN_FOLDER = '/usr/lib/cni';
@@ -48,7 +48,9 @@ export async function writeNodeFiles(of: {
     JSON.stringify(podNetwork(of.nodeIndex), null, 2),
   );
   await writeFile(inFolder('resolv.conf'), `nameserver ${DNS_ADDRESS}\n`);
-  await writeFile(inFolder('containerd.toml'), containerdConfig(plugins));
+  const registries = inFolder('registries');
+  await writeRegistries(registries);
+  await writeFile(inFolder('containerd.toml'), containerdConfig({ plugins, registries }));
   await writeFile(inFolder('kubelet.json'), JSON.stringify(kubeletConfig(of), null, 2));
   return {
     folder,
@@ -61,6 +63,13 @@ export async function writeNodeFiles(of: {
       ...(group === undefined ? [] : [[NODE_GROUP, group] as const]),
     ],
   };
+}
+
+/** Names the lab's registry as one that speaks HTTP; containerd takes any other for HTTPS. */
+async function writeRegistries(folder: string): Promise<void> {
+  await mkdir(join(folder, REGISTRY), { recursive: true });
+  const host = `[host."http://${REGISTRY}"]\n  capabilities = ["pull", "resolve"]\n`;
+  await writeFile(join(folder, REGISTRY, 'hosts.toml'), host);
 }
 
 /** Debian's plugins, and one in front of `ptp` that spares each pod a second or two. */
@@ -98,7 +107,10 @@ function podNetwork(nodeIndex: number): object {
   };
 }
 
-function containerdConfig(pluginFolder: string): string {
+function containerdConfig(folders: {
+  readonly plugins: string;
+  readonly registries: string;
+}): string {
   const cri = 'plugins."io.containerd.grpc.v1.cri"';
   return `version = 2
 root = "/var/lib/containerd"
@@ -118,8 +130,10 @@ state = "/run/containerd"
 [${cri}.containerd.runtimes.runc.options]
   SystemdCgroup = false
 [${cri}.cni]
-  bin_dir = "${pluginFolder}"
+  bin_dir = "${folders.plugins}"
   conf_dir = "/etc/cni/net.d"
+[${cri}.registry]
+  config_path = "${folders.registries}"
 `;
 }
 

@@ -13,8 +13,8 @@ export interface RealProxy {
   readonly description: string;
   /** Upstream's own: what it passes, the others must pass. */
   readonly isUpstream: boolean;
-  /** Path of an archive that holds the image. */
-  provideArchive(context: ProxyContext): Promise<string>;
+  /** Path of an archive that holds the image; undefined if nodes shall pull it. */
+  provideArchive(context: ProxyContext): Promise<string | undefined>;
   /** Writes its objects to the folder; returns the arguments for `kubectl apply`. */
   writeObjects(folder: string): Promise<readonly string[]>;
   /** It may miss the zone of its node at its start, and needs the event again. */
