@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { updateDocument } from '../../lab/host/document.ts';
 import { LabError } from '../../lab/host/errors.ts';
 import { interruption } from '../../lab/host/interruption.ts';
 import { terminalProgress } from '../../lab/host/progress.ts';
+import { HELM_MAJORS, type HelmMajor, NEWEST_HELM } from '../../lab/parts/helm.ts';
 import { runSwap } from './run-swap.ts';
 import { swapMarkdown, swapTable } from './table.ts';
 import { failureCount } from './tally.ts';
@@ -14,7 +15,7 @@ interface Options {
   readonly perSecond: number;
   readonly sabotage: boolean;
   readonly oneLine: boolean;
-  readonly helm: boolean;
+  readonly helm?: true | HelmMajor;
   readonly json?: string;
   readonly docs?: string;
 }
@@ -34,7 +35,12 @@ export const swapCommand = new Command('swap')
   .option('--nodes <count>', 'how many nodes', Number, 3)
   .option('--per-second <count>', 'new connections a second to each target', Number, 200)
   .option('--one-line', "only change the image line of kube-proxy's own DaemonSet", false)
-  .option('--helm', 'by the steps with Helm and the chart', false)
+  .addOption(
+    new Option(
+      '--helm [major]',
+      'by the steps with Helm and the chart; the newest if not given',
+    ).argParser(helmMajor),
+  )
   .option(
     '--sabotage',
     "remove kube-proxy's rules before Fairlead starts, and check that it is detected",
@@ -44,11 +50,20 @@ export const swapCommand = new Command('swap')
   .option('--docs <file>', 'write the table into a Markdown file, between its marks')
   .action(main);
 
+function helmMajor(text: string): HelmMajor {
+  const major = HELM_MAJORS.find((known) => text === `${known}`);
+  if (major === undefined) {
+    throw new InvalidArgumentError(`It must be one of ${HELM_MAJORS.join(', ')}.`);
+  }
+  return major;
+}
+
 async function main(options: Options): Promise<void> {
   const { nodes, perSecond, sabotage: isSabotaged } = options;
   const context = { progress: terminalProgress(), signal: interruption() };
   const way = wayOf(options);
-  const plan = { way, nodes, perSecond, restMs: REST_MS, isSabotaged } as const;
+  const helm = typeof options.helm === 'number' ? options.helm : NEWEST_HELM;
+  const plan = { way, helm, nodes, perSecond, restMs: REST_MS, isSabotaged } as const;
   const results = await runSwap({ ...plan, ...context });
   console.log(`\n${swapTable(results)}`);
   if (options.json) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { abortable } from '../../lab/host/interruption.ts';
 import type { Progress } from '../../lab/host/progress.ts';
-import { provideHelm } from '../../lab/parts/helm.ts';
+import { type HelmMajor, provideHelm } from '../../lab/parts/helm.ts';
 import { startRealCluster } from '../../lab/real/cluster.ts';
 import { makeFairleadArchive } from '../../lab/real/proxies/fairlead.ts';
 import { findRealProxy } from '../../lab/real/proxies/registry.ts';
@@ -17,6 +17,8 @@ import { CHECKOUT, openWorkshop } from './workshop.ts';
 
 export interface SwapRun {
   readonly way: Way;
+  /** Which Helm, where the way has one. */
+  readonly helm: HelmMajor;
   readonly nodes: number;
   readonly perSecond: number;
   /** How long each proxy is left alone, before, between and after. */
@@ -35,7 +37,7 @@ export async function runSwap(plan: SwapRun): Promise<PhaseResult[]> {
   const markdown = await readFile(DOCUMENT, 'utf8');
   const there = procedureOf(plan.way, markdown, 'there');
   const back = procedureOf(plan.way, markdown, 'back');
-  const helm = plan.way === 'helm' ? await provideHelm({ progress, signal }) : undefined;
+  const helm = plan.way === 'helm' ? await provideHelm({ progress, signal }, plan.helm) : undefined;
   await using cluster = await startRealCluster({
     nodeCount: plan.nodes,
     proxy: findRealProxy('upstream-nftables'),

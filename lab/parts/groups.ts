@@ -35,6 +35,9 @@ const GROUPS = {
   helm: async (context: GoBuildContext): Promise<Programs> => ({
     helm: await provideHelm(context),
   }),
+  'helm-3': async (context: GoBuildContext): Promise<Programs> => ({
+    'helm-3': await provideHelm(context, 3),
+  }),
   systemd: async (context: GoBuildContext): Promise<Programs> => ({
     'Debian with systemd': await provideRoot(context),
   }),

@@ -86,13 +86,14 @@ function preparation(): Part[] {
         'earlier-control-plane',
         'earlier-kube-proxy',
         'helm',
+        'helm-3',
         'systemd',
         'kernel',
         'real',
         'e2e',
       ),
       plans: NIGHTLY,
-      budget: { cached: 5, cold: 4_430 },
+      budget: { cached: 5, cold: 4_670 },
     },
     part('kernel-programs', {
       about: 'compile the eBPF programs',
@@ -189,10 +190,10 @@ function versionSkew(): Part[] {
     }),
     part('tests-by-night', {
       about:
-        'tests that take minutes: an API server upgrade, other modes outside of a cluster, healthy runs, the page in Chromium, probes under load, the values of the chart, alerts by a real Prometheus, the kubectl plugin on real nodes, a release made twice, the image for arm64',
+        'tests that take minutes: an API server upgrade, other modes outside of a cluster, healthy runs, the page in Chromium, probes under load, the values of the chart, Helm 3, alerts by a real Prometheus, the kubectl plugin on real nodes, a release made twice, pulled from a registry and loaded by Docker, the image for arm64',
       command: ['npm', 'test', '--', '.nightly.'],
       plans: NIGHTLY,
-      seconds: 1_835,
+      seconds: 1_925,
     }),
   ];
 }
@@ -396,6 +397,12 @@ function realNodes(): Part[] {
     part('swap-helm', {
       about: 'kube-proxy to Fairlead and back by the Helm chart on real nodes, under load',
       command: npm('e2e', 'swap', '--helm'),
+      plans: NIGHTLY,
+      seconds: 210,
+    }),
+    part('swap-helm-3', {
+      about: 'the same by Helm 3',
+      command: npm('e2e', 'swap', '--helm', '3'),
       plans: NIGHTLY,
       seconds: 210,
     }),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { silentProgress } from '../../../lab/host/progress.ts';
 import { type RunResult, run, tryRun } from '../../../lab/host/run.ts';
 import { provideTool } from '../../../lab/parts/build.ts';
-import { provideHelm } from '../../../lab/parts/helm.ts';
+import { type HelmMajor, provideHelm } from '../../../lab/parts/helm.ts';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 const CHART = join(ROOT, 'deploy/chart/fairlead');
@@ -16,9 +16,9 @@ export interface Engines {
   kustomize(folder: string): Promise<string>;
 }
 
-export async function provideEngines(): Promise<Engines> {
+export async function provideEngines(major?: HelmMajor): Promise<Engines> {
   const context = { progress: silentProgress };
-  const helm = await provideHelm(context);
+  const helm = await provideHelm(context, major);
   const kubectl = await provideTool('kubectl', context);
   const options = { deadlineMs: DEADLINE_MS };
   return {
