@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { NetlinkRefusal } from '../netlink/errors.ts';
 import { dump, nextMessages, readAcknowledgement, request } from '../netlink/exchange.ts';
 import { findAttribute } from '../netlink/reader.ts';
+import type { ReceiveBuffers } from '../netlink/receive-buffers.ts';
 import { type Netlink, openNetlink } from '../netlink/socket.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
 import { BatchPace } from './batch-pace.ts';
@@ -114,10 +115,11 @@ export class IpvsExchange implements Disposable {
  * Asks for the number of the family each time: it changes when the module is loaded again. The
  * question also loads the module where there is one.
  */
-export async function openIpvsExchange(): Promise<IpvsExchange> {
+export async function openIpvsExchange(buffers?: ReceiveBuffers): Promise<IpvsExchange> {
   const netlink = openNetlink({
     protocol: ipvs.NETLINK_GENERIC,
     receiveBufferBytes: RECEIVE_BUFFER_BYTES,
+    ...(buffers === undefined ? {} : { buffers }),
   });
   try {
     return new IpvsExchange(netlink, await findFamily(netlink));

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { NetlinkRefusal } from '../netlink/errors.ts';
+import { ReceiveBuffers } from '../netlink/receive-buffers.ts';
 import { decodeDestination, decodeServer, decodeTimeouts } from './decode.ts';
 import { type IpvsExchange, nextIteration, openIpvsExchange } from './exchange.ts';
 import { readFingerprint } from './fingerprint.ts';
@@ -25,14 +26,16 @@ const QUESTIONS_AT_ONCE = 32;
 
 /** IPVS of the network namespace of the calling thread. Keeps nothing open between calls. */
 export class KernelIpvs implements Ipvs {
+  readonly #buffers = new ReceiveBuffers();
+
   async write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]> {
     if (writes.length === 0) return [];
-    using exchange = await openIpvsExchange();
+    using exchange = await openIpvsExchange(this.#buffers);
     return await exchange.write(writes);
   }
 
   async read(): Promise<ReadonlyMap<string, VirtualServerState>> {
-    using exchange = await openIpvsExchange();
+    using exchange = await openIpvsExchange(this.#buffers);
     const servers = await listServers(exchange);
     const listed = await listedDestinations();
     const found = new Map<string, VirtualServerState>();
@@ -47,7 +50,7 @@ export class KernelIpvs implements Ipvs {
   async existing(servers: readonly VirtualServerKey[]): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     if (servers.length === 0) return found;
-    using exchange = await openIpvsExchange();
+    using exchange = await openIpvsExchange(this.#buffers);
     for (const [index, server] of servers.entries()) {
       // An answer is there at once, so nothing else would run between two questions.
       if (index % QUESTIONS_AT_ONCE === QUESTIONS_AT_ONCE - 1) await nextIteration();
@@ -61,7 +64,7 @@ export class KernelIpvs implements Ipvs {
   ): Promise<ReadonlyMap<string, readonly (DestinationState & DestinationCount)[]>> {
     const found = new Map<string, readonly (DestinationState & DestinationCount)[]>();
     if (servers.length === 0) return found;
-    using exchange = await openIpvsExchange();
+    using exchange = await openIpvsExchange(this.#buffers);
     for (const server of servers) {
       const destinations = await destinationsIfThere(exchange, server);
       if (destinations !== undefined) found.set(virtualServerId(server), destinations);
@@ -74,7 +77,7 @@ export class KernelIpvs implements Ipvs {
   }
 
   async timeouts(): Promise<IpvsTimeouts> {
-    using exchange = await openIpvsExchange();
+    using exchange = await openIpvsExchange(this.#buffers);
     let timeouts: IpvsTimeouts = { tcpSeconds: 0, tcpFinSeconds: 0, udpSeconds: 0 };
     await exchange.ask(ipvs.CMD_GET_CONFIG, { what: 'read the timeouts of IPVS' }, (body) => {
       timeouts = decodeTimeouts(body);
@@ -83,7 +86,7 @@ export class KernelIpvs implements Ipvs {
   }
 
   async setTimeouts(timeouts: IpvsTimeouts): Promise<void> {
-    using exchange = await openIpvsExchange();
+    using exchange = await openIpvsExchange(this.#buffers);
     // The kernel too takes 0 for "as it is".
     const numbers = [
       [ipvs.ATTR_TIMEOUT_TCP, timeouts.tcpSeconds],

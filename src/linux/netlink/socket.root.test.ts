@@ -4,6 +4,7 @@ import { before, describe, it } from 'node:test';
 import { dump, request } from './exchange.ts';
 import { sendNow, sendOnThread } from './libc.ts';
 import { readAttributes, textOf } from './reader.ts';
+import { ReceiveBuffers } from './receive-buffers.ts';
 import { type Netlink, type NetlinkListener, openNetlink } from './socket.ts';
 import { LINKS_QUESTION } from './testing/captured.ts';
 import { enterOwnNetwork, ip } from './testing/own-namespace.ts';
@@ -233,5 +234,35 @@ describe('a large message', () => {
     const netlink = openNetlink({ protocol: NETLINK_ROUTE });
     netlink[Symbol.dispose]();
     await assert.rejects(netlink.send(Buffer.alloc(LARGE)), { code: 'EBADF' });
+  });
+});
+
+describe('a lent receive buffer', () => {
+  /** Of the links: lo. */
+  async function listLinks(netlink: Netlink): Promise<string[]> {
+    const names: string[] = [];
+    const question = { bytes: LINKS_QUESTION, what: 'list links' };
+    await dump(netlink, question, ({ body }) => names.push(nameOf(body)));
+    return names;
+  }
+
+  it('is lent again when its socket is closed, and once only', async () => {
+    const buffers = new ReceiveBuffers();
+    const first = openNetlink({ protocol: NETLINK_ROUTE, buffers });
+    assert.ok((await listLinks(first)).includes('lo'));
+    first[Symbol.dispose]();
+    first[Symbol.dispose]();
+    const [one, other] = [buffers.borrow(), buffers.borrow()];
+    assert.notEqual(one, other);
+    assert.ok(one.includes('lo'), 'it has the answer of before');
+    assert.throws(() => first.receive(), { code: 'EBADF' });
+  });
+
+  it('belongs to one of two open sockets', async () => {
+    const buffers = new ReceiveBuffers();
+    using one = openNetlink({ protocol: NETLINK_ROUTE, buffers });
+    using other = openNetlink({ protocol: NETLINK_ROUTE, buffers });
+    const both = await Promise.all([listLinks(one), listLinks(other)]);
+    assert.deepEqual(both[0], both[1]);
   });
 });

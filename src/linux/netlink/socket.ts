@@ -12,6 +12,7 @@ import {
   setSocketOption,
 } from './libc.ts';
 import { type NetlinkMessage, readMessages } from './reader.ts';
+import { RECEIVE_BYTES, ReceiveBuffers } from './receive-buffers.ts';
 
 const SOL_SOCKET = 1;
 const SEND_BUFFER = { forced: 32, asked: 7 };
@@ -20,11 +21,9 @@ const SOL_NETLINK = 270;
 const NETLINK_ADD_MEMBERSHIP = 1;
 const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
-const { EMSGSIZE, ENOBUFS, EPERM } = constants.errno;
+const { EBADF, EMSGSIZE, ENOBUFS, EPERM } = constants.errno;
 /** Messages per event loop iteration; the rest is read in the next one. */
 const MOST_RECEIVES_AT_ONCE = 256;
-/** The kernel fills at most this much at once into an answer. */
-const RECEIVE_BYTES = 256 * 1024;
 /** Fits into the smallest buffer there is; to enlarge one takes CAP_NET_ADMIN, which reading does not. */
 const ALWAYS_FITS_BYTES = 2048;
 /** A larger message holds up the event loop for milliseconds: a thread sends it. */
@@ -35,6 +34,8 @@ export interface NetlinkSocketOptions {
   /** Multicast groups to hear. */
   readonly groups?: readonly number[];
   readonly receiveBufferBytes?: number;
+  /** Lends what answers are received into, for sockets that are opened many times a second. */
+  readonly buffers?: ReceiveBuffers;
 }
 
 /** Callbacks of an event socket. */
@@ -75,7 +76,7 @@ export function openNetlink(options: NetlinkSocketOptions): Netlink {
     for (const group of options.groups ?? []) {
       setOption(fd, { level: SOL_NETLINK, name: NETLINK_ADD_MEMBERSHIP, value: group });
     }
-    return new NetlinkSocket(fd, portId);
+    return new NetlinkSocket({ fd, portId, buffers: options.buffers ?? new ReceiveBuffers() });
   } catch (error) {
     closeDescriptor(fd);
     throw error;
@@ -85,14 +86,22 @@ export function openNetlink(options: NetlinkSocketOptions): Netlink {
 class NetlinkSocket implements Netlink {
   readonly portId: number;
   readonly #fd: number;
-  readonly #received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
+  readonly #buffers: ReceiveBuffers;
+  /** Undefined: it is closed. */
+  #received: Buffer | undefined;
   #sendBufferBytes = 0;
   #hasLost = false;
   #isEmpty = false;
 
-  constructor(fd: number, portId: number) {
-    this.#fd = fd;
-    this.portId = portId;
+  constructor(of: {
+    readonly fd: number;
+    readonly portId: number;
+    readonly buffers: ReceiveBuffers;
+  }) {
+    this.#fd = of.fd;
+    this.portId = of.portId;
+    this.#buffers = of.buffers;
+    this.#received = of.buffers.borrow();
   }
 
   async send(bytes: Buffer): Promise<void> {
@@ -104,13 +113,15 @@ class NetlinkSocket implements Netlink {
   }
 
   receive(isSkipped?: (portId: number) => boolean): Iterable<NetlinkMessage> | undefined {
-    const length = orThrow(receiveNow(this.#fd, this.#received), 'receive from the kernel');
+    const received = this.#received;
+    if (received === undefined) throw new NetlinkError('receive from the kernel', { errno: EBADF });
+    const length = orThrow(receiveNow(this.#fd, received), 'receive from the kernel');
     if (length === 0) return undefined;
     if (length > RECEIVE_BYTES) {
       const detail = `message of ${length} bytes exceeds the buffer of ${RECEIVE_BYTES}`;
       throw new NetlinkError('receive from the kernel', { errno: EMSGSIZE, detail });
     }
-    return readMessages(this.#received.subarray(0, length), isSkipped);
+    return readMessages(received.subarray(0, length), isSkipped);
   }
 
   async listen(listener: NetlinkListener, signal: AbortSignal): Promise<void> {
@@ -133,8 +144,12 @@ class NetlinkSocket implements Netlink {
     });
   }
 
+  /** A second call does nothing: the number may be that of another socket by then. */
   [Symbol.dispose](): void {
+    if (this.#received === undefined) return;
     closeDescriptor(this.#fd);
+    this.#buffers.giveBack(this.#received);
+    this.#received = undefined;
   }
 
   #drain(listener: NetlinkListener, signal: AbortSignal): void {
