@@ -25,7 +25,7 @@ import { exitCodeOf } from './command-error.ts';
 import { TAKE_OVER } from './invocation.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { PodNetwork } from './pod-network/pod-network.ts';
-import { giveBackMemory } from './run/give-back-memory.ts';
+import { giveBackLargeBlocks, giveBackMemory } from './run/give-back-memory.ts';
 import { removeKubeProxyIpvs } from './run/kube-proxy-ipvs.ts';
 import { removeKubeProxyTables } from './run/kube-proxy-tables.ts';
 import { keepLastWords, tellFailure } from './run/last-words.ts';
@@ -113,6 +113,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   // Before anything on the machine is changed.
   const mode = modeNamed(settings.mode);
   openNoDebugger(log);
+  giveBackLargeBlocks(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const nodeName = settings.nodeName ?? hostname().toLowerCase();
   const lifetime = untilSignalled(log);

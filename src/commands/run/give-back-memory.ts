@@ -1,8 +1,17 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { giveBackFreed } from '../../linux/malloc.ts';
+import { giveBackFreed, mapLargeBlocks } from '../../linux/malloc.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { Clock } from '../../time/clock.ts';
+
+/** Call it before anything large is read. Never throws: a proxy that keeps its memory serves as well. */
+export function giveBackLargeBlocks(log: Pick<Logger, 'debug'>): void {
+  try {
+    mapLargeBlocks();
+  } catch (error) {
+    log.debug(`freed buffers will stay in memory: ${String(error)}`);
+  }
+}
 
 /** The rest of the start, such as the first scan of conntrack, is done by then. */
 const AFTER_MS = 1_000;
