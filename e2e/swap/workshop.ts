@@ -27,10 +27,7 @@ export async function openWorkshop(
   const folder = join(cluster.folder, 'operator');
   const programs = join(folder, 'bin');
   await mkdir(programs, { recursive: true });
-  await cp(join(CHECKOUT, 'deploy'), join(folder, 'deploy'), { recursive: true });
-  for (const name of ['package.json', 'src', 'node_modules']) {
-    await symlink(join(CHECKOUT, name), join(folder, name));
-  }
+  await furnish(folder);
   const commands = {
     kubectl: administratorCommand(cluster, cluster.parts.kubectl),
     ...(helm === undefined ? {} : { helm: administratorCommand(cluster, helm) }),
@@ -52,4 +49,12 @@ export async function openWorkshop(
       });
     },
   };
+}
+
+/** A checkout in which the operator can edit deploy/, and run `npm run fairlead`. */
+export async function furnish(folder: string): Promise<void> {
+  await cp(join(CHECKOUT, 'deploy'), join(folder, 'deploy'), { recursive: true });
+  for (const name of ['package.json', 'src', 'tools', 'node_modules']) {
+    await symlink(join(CHECKOUT, name), join(folder, name));
+  }
 }
