@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import type { ApiClient } from '../../../lab/api/client.ts';
 import type { KubeObject } from '../../../lab/api/objects.ts';
 import { enterNamespace, namespacePath } from '../../../lab/host/namespaces.ts';
 import { silentProgress } from '../../../lab/host/progress.ts';
 import { run } from '../../../lab/host/run.ts';
+import { until } from '../../../lab/host/until.ts';
 import { provideTool } from '../../../lab/parts/build.ts';
 import { startRealCluster } from '../../../lab/real/cluster.ts';
 import { REGISTRY } from '../../../lab/real/plan.ts';
@@ -19,6 +21,7 @@ import { pulledProxy, releasedProxy } from './released-proxy.ts';
 const root = join(import.meta.dirname, '../../..');
 const RELEASE_MS = 340_000;
 const COPY_MS = 120_000;
+const READY_MS = 60_000;
 const IMAGE = 'registry.example/fairlead';
 const PODS =
   '/api/v1/namespaces/kube-system/pods?labelSelector=app.kubernetes.io%2Fname%3Dfairlead';
@@ -32,7 +35,7 @@ interface Index {
 
 interface PodList extends KubeObject {
   readonly items: readonly {
-    readonly status: { readonly containerStatuses: readonly ContainerStatus[] };
+    readonly status: { readonly containerStatuses?: readonly ContainerStatus[] };
   }[];
 }
 
@@ -44,6 +47,21 @@ interface ContainerStatus {
 
 async function blobIn<T>(layout: string, digest: string): Promise<T> {
   return JSON.parse(await readFile(join(layout, 'blobs', digest.replace(':', '/')), 'utf8')) as T;
+}
+
+/** The agent has synced when the cluster is up; the kubelet asks and tells a moment later. */
+async function readyContainers(
+  api: ApiClient,
+  of: { readonly count: number; readonly signal: AbortSignal },
+): Promise<readonly ContainerStatus[]> {
+  const ask = async (): Promise<readonly ContainerStatus[] | undefined> => {
+    const { items } = await api.get<PodList>(PODS);
+    const containers = items.flatMap(({ status }) => status.containerStatuses ?? []);
+    const isReady = containers.length === of.count && containers.every(({ ready }) => ready);
+    return isReady ? containers : undefined;
+  };
+  const what = `${of.count} pods of Fairlead to be ready`;
+  return await until(ask, { what, deadlineMs: READY_MS, everyMs: 200, signal: of.signal });
 }
 
 /** Made twice by its command; then used as its reader would. */
@@ -112,11 +130,10 @@ describe('the release', () => {
     // The cluster is up when the agent of each node has written both families, and CoreDNS, which asks
     // the API server at its Service address, is ready.
     await using cluster = await startRealCluster({ nodeCount: 2, proxy, signal: t.signal });
-    const { items } = await cluster.api.get<PodList>(PODS);
-    const containers = items.flatMap(({ status }) => status.containerStatuses);
+    const containers = await readyContainers(cluster.api, { count: 2, signal: t.signal });
     assert.deepEqual(
-      containers.map(({ ready, image }) => ({ ready, image })),
-      Array(2).fill({ ready: true, image: `${IMAGE}:${version}` }),
+      containers.map(({ image }) => image),
+      Array(2).fill(`${IMAGE}:${version}`),
     );
     // containerd names an image that it has not pulled by its configuration.
     const layout = await unpackedLayout();
@@ -141,11 +158,10 @@ describe('the release', () => {
     };
     const proxy = pulledProxy({ release, version, from: IMAGE, to, push });
     await using cluster = await startRealCluster({ name, nodeCount: 1, proxy, signal: t.signal });
-    const { items } = await cluster.api.get<PodList>(PODS);
-    const containers = items.flatMap(({ status }) => status.containerStatuses);
+    const containers = await readyContainers(cluster.api, { count: 1, signal: t.signal });
     assert.deepEqual(
-      containers.map(({ ready, image, imageID }) => ({ ready, image, imageID })),
-      [{ ready: true, image: `${to}:${version}`, imageID: `${to}@${await indexDigest()}` }],
+      containers.map(({ image, imageID }) => ({ image, imageID })),
+      [{ image: `${to}:${version}`, imageID: `${to}@${await indexDigest()}` }],
     );
   });
 
