@@ -156,7 +156,6 @@ function tokenIn(row: string): string {
 /** A server that is being restarted is silent, or says that it is not ready. */
 const NO_ANSWER: ReadonlySet<LabErrorCode> = new Set(['LAB_API', 'LAB_API_SILENT']);
 
-/** A server that is being restarted gives none. */
 export function unlessNoAnswer(error: unknown): undefined {
   if (error instanceof LabError && NO_ANSWER.has(error.code)) return undefined;
   throw error;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { it } from 'node:test';
 import { httpGet } from '../../../lab/servers/http-get.ts';
-import { quantileOf, unlessNoAnswer } from './sample.ts';
+import { quantileOf, ifAnswered } from './sample.ts';
 
 const INFINITE = Number.POSITIVE_INFINITY;
 
@@ -47,10 +47,10 @@ it('takes a connection that is reset, and one that nobody answers, for no answer
     const { port } = server.address() as net.AddressInfo;
     const request = { address: '127.0.0.1', port, path: '/metrics', deadlineMs: 200 };
     const answer = httpGet({ namespace: '/proc/self/ns/net' }, request);
-    assert.equal(await unlessNoAnswer(answer), undefined);
+    assert.equal(await ifAnswered(answer), undefined);
   }
 });
 
 it('does not take an error of the program for no answer', async () => {
-  await assert.rejects(unlessNoAnswer(Promise.reject(new TypeError('wrong'))), TypeError);
+  await assert.rejects(ifAnswered(Promise.reject(new TypeError('wrong'))), TypeError);
 });

@@ -51,7 +51,7 @@ export class Sampler {
     const to = { address: '127.0.0.1', port: METRICS_PORT, path: '/metrics' };
     const request = { ...to, deadlineMs: SCRAPE_DEADLINE_MS };
     const askedAtMs = performance.now();
-    const answer = await unlessNoAnswer(httpGet({ namespace: namespacePath }, request));
+    const answer = await ifAnswered(httpGet({ namespace: namespacePath }, request));
     if (answer === undefined) return undefined;
     const { body } = answer;
     const answerMs = performance.now() - askedAtMs;
@@ -86,7 +86,7 @@ export class Sampler {
 const NO_ANSWER: ReadonlySet<unknown> = new Set(['ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);
 
 /** Undefined where the other side reset, refused or never answered; any other error is one. */
-export async function unlessNoAnswer<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
