@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readEscapes } from '../../lab/network/capture.ts';
 import type { Family } from '../../lab/network/plan.ts';
@@ -224,7 +225,8 @@ export function circumstancesOf(of: {
 }): Circumstances {
   const translator = of.to.node ?? of.from.node;
   const node = translator === undefined ? [] : addressesOfNode(translator, of.family);
-  return { family: of.family, sources: { own: of.from.ownAddresses, node } };
+  const processors = availableParallelism();
+  return { family: of.family, processors, sources: { own: of.from.ownAddresses, node } };
 }
 
 async function escapedPackets(world: World, to: ResolvedTarget): Promise<number> {

@@ -6,6 +6,7 @@ import type { Outcome } from './outcome.ts';
 
 const circumstances = {
   family: 'ipv4',
+  processors: 2,
   sources: { own: ['10.0.0.9'], node: ['172.30.1.1'] },
 } as const;
 const by = (pod: string, source = '10.0.0.9'): Outcome => ({ kind: 'answered', by: pod, source });
@@ -145,6 +146,12 @@ describe('judge()', () => {
     assert.equal(judge({ refused: true }, [refusedAfter(1_020)], ipv6), undefined);
     assert.ok(judge({ refused: true, withinMs: 1_000 }, [refusedAfter(1_020)], ipv6));
     assert.ok(judge({ refused: true, notBeforeMs: 900 }, [refusedAfter(2)], ipv6));
+  });
+
+  it('does not judge on one processor how soon a rejection comes, only that it comes', () => {
+    const one = { ...circumstances, processors: 1 };
+    assert.equal(judge({ refused: true }, [refusedAfter(2_400)], one), undefined);
+    assert.ok(judge({ refused: true }, [silence], one));
   });
 
   it('counts steal time as elapsed, but not as lateness', () => {

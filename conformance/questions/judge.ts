@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { Family } from '../../lab/network/plan.ts';
 import type { Answer, SeenSource, Share } from '../scenario.ts';
 import { notKept, notStickyBySource, wrongCounts, wrongTimes } from './counts.ts';
@@ -9,6 +8,8 @@ import { unevenSpread } from './spread.ts';
 export interface Circumstances {
   readonly sources: Readonly<Record<SeenSource, readonly string[]>>;
   readonly family: Family;
+  /** That the lab may use. */
+  readonly processors: number;
   /** The address of the Service that a name should lead to. */
   readonly resolvesTo?: string | undefined;
   /** Which pod each source address met before. */
@@ -31,8 +32,11 @@ const MOST_KINDS_SHOWN = 12;
  * the processor with all that is asked at the same time: nftables was seen to refuse after 1.1 to 2.4 s
  * there. So only whether it is refused is judged; how soon, where there are more processors.
  */
-function refusalLimitMs({ withinMs }: { readonly withinMs?: number }, family: Family): number {
-  if (availableParallelism() === 1) return Number.POSITIVE_INFINITY;
+function refusalLimitMs(
+  { withinMs }: { readonly withinMs?: number },
+  { family, processors }: Circumstances,
+): number {
+  if (processors === 1) return Number.POSITIVE_INFINITY;
   return withinMs ?? REFUSAL_LIMIT_MS[family];
 }
 
@@ -81,7 +85,7 @@ function findFault(
   }
   if ('movesAmong' in expected) return notMoving(expected.movesAmong, outcomes);
   if ('refused' in expected) {
-    const limitMs = refusalLimitMs(expected, circumstances.family);
+    const limitMs = refusalLimitMs(expected, circumstances);
     const { notBeforeMs = 0 } = expected;
     const prompt = (o: Outcome): boolean =>
       o.kind === 'refused' && o.afterMs - (o.stolenMs ?? 0) <= limitMs && o.afterMs >= notBeforeMs;
