@@ -126,7 +126,7 @@ test('goes on watching when what has drained cannot be deleted, and reports it o
     return serversDelete.length > 0;
   };
   await stage.plane.apply([change(row(), undefined)]);
-  await until('two passes were rejected', () => rejectedCount === 2);
+  await until('two passes were rejected', () => rejectedCount >= 2);
   assert.deepEqual(
     drifts.map(({ what }) => what),
     ['cannot delete what has drained in IPVS: the kernel rejected a transaction'],
