@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { it } from 'node:test';
 import { httpGet } from '../../../lab/servers/http-get.ts';
-import { quantileOf, ifAnswered } from './sample.ts';
+import { ifAnswered, quantileOf } from './sample.ts';
 
 const INFINITE = Number.POSITIVE_INFINITY;
 
