@@ -5,9 +5,9 @@ import type { ScenarioResult } from './run-scenario.ts';
  * be silent. A host that takes a tenth of the processors in the mean takes such a time at once now and
  * then.
  */
-const DISTURBED_SHARE = 0.1;
+export const DISTURBED_SHARE = 0.1;
 /** A host that is busy for minutes may disturb the next run as well. */
-const MOST_RUNS = 3;
+export const MOST_RUNS = 3;
 
 export function isDisturbed(result: ScenarioResult): boolean {
   return result.result === 'fail' && (result.takenShare ?? 0) >= DISTURBED_SHARE;
