@@ -122,6 +122,15 @@ describe('the runner', () => {
     await gone(Number(await readFile(join(folder, 'hanging'), 'utf8')));
   });
 
+  it('does not end a part for the time that the host took', async () => {
+    process.env['PLANTED_HANG_FACTOR'] = '1.1';
+    process.env['PLANTED_STOLEN_SECONDS'] = '30';
+    const { code } = await run([LATE], 'run');
+    delete process.env['PLANTED_HANG_FACTOR'];
+    delete process.env['PLANTED_STOLEN_SECONDS'];
+    assert.equal(code, 0);
+  });
+
   it('continues after failures in nightly, and names the first of them last', async () => {
     const { code, lines, last } = await run([FAILS, LATE, FINE], 'nightly');
     assert.equal(code, 1);

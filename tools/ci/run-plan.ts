@@ -60,10 +60,13 @@ async function runOne(run: PlanRun, part: Part, allowed: number): Promise<PartRe
   if (part.command === undefined) throw new TypeError(`part ${part.name} has no command`);
   const { hangFactor, graceMs } = run.limits ?? USUAL_LIMITS;
   const hang = new AbortController();
-  const limitSeconds = allowed * hangFactor;
-  const reason = `still running after ${limitSeconds} s, with a budget of ${allowed} s`;
-  const timer = setTimeout(() => hang.abort(reason), limitSeconds * 1_000);
   const stolenBefore = run.stolenSeconds();
+  // A host that has much else to do lets this machine stand still: that is not the part's time.
+  const granted = (): number => allowed + Math.round(run.stolenSeconds() - stolenBefore);
+  using _ = whenOver(
+    () => granted() * hangFactor,
+    (seconds) => hang.abort(`still running after ${seconds} s, with a budget of ${granted()} s`),
+  );
   const { milliseconds, failure } = await runPart({
     program: run.programOf(part.command),
     folder: run.folder,
@@ -72,8 +75,20 @@ async function runOne(run: PlanRun, part: Part, allowed: number): Promise<PartRe
     end: AbortSignal.any([hang.signal, run.signal]),
     graceMs,
   });
-  clearTimeout(timer);
   const end = { seconds: milliseconds / 1_000, ...(failure === undefined ? {} : { failure }) };
-  // A host that has much else to do lets this machine stand still: that is not the part's time.
-  return judged(part.name, end, allowed + Math.round(run.stolenSeconds() - stolenBefore));
+  return judged(part.name, end, granted());
+}
+
+/** Calls back when so many seconds have passed, which may have become more meanwhile. */
+function whenOver(limitSeconds: () => number, onOver: (seconds: number) => void): Disposable {
+  const startedAtMs = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    const seconds = limitSeconds();
+    const leftMs = seconds * 1_000 - (performance.now() - startedAtMs);
+    if (leftMs > 0) timer = setTimeout(look, leftMs);
+    else onOver(seconds);
+  };
+  look();
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
