@@ -11,7 +11,7 @@ import {
 } from './control-plane/start.ts';
 import { removeCgroups } from './host/cgroups.ts';
 import { LabError } from './host/errors.ts';
-import { labFolder } from './host/folders.ts';
+import { assertLabsFolderOwn, labFolder } from './host/folders.ts';
 import type { IptablesProgram } from './host/iptables-program.ts';
 import { listNamespaces, namespacePath, removeNamespaces } from './host/namespaces.ts';
 import { mountPins, pinFolder, unmountPins } from './host/pins.ts';
@@ -104,6 +104,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 
 /** Ends every process of a lab and removes its namespaces, links and files. */
 export async function removeLab(name: string): Promise<void> {
+  await assertLabsFolderOwn();
   await removeNamespaces(await listNamespaces(name));
   await removeCgroups(name);
   await unmountPins(labFolder(name));
@@ -249,6 +250,7 @@ function assertRoot(): void {
 
 export async function assertStartable(name: string, nodeCount: number): Promise<void> {
   assertRoot();
+  await assertLabsFolderOwn();
   if (!NAME_PATTERN.test(name)) {
     throw new LabError('LAB_USAGE', `'${name}' is not a valid name for a lab`, {
       next: 'use up to 12 lower-case letters and digits',

@@ -16,6 +16,7 @@ export class LabError extends Error {
 
 export type LabErrorCode =
   | 'LAB_NOT_ROOT'
+  | 'LAB_FOLDER_UNSAFE'
   | 'LAB_TOOL_MISSING'
   | 'LAB_COMMAND_FAILED'
   | 'LAB_COMMAND_TIMED_OUT'

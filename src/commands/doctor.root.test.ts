@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
@@ -121,6 +121,16 @@ describe('fairlead doctor', () => {
     const { code, err } = await doctor(t, '--run-folder', '/nonexistent', '--bundle', path);
     assert.equal(code, 1);
     assert.match(err, /cannot write the bundle to .*ENOENT[\s\S]*BUNDLE_NOT_WRITTEN/);
+  });
+
+  it('writes its bundle through no link, and over no file', async (t) => {
+    const folder = await newFolder(t);
+    const path = join(folder, 'bundle.tar.gz');
+    await symlink(join(folder, 'target'), path);
+    const { code, err } = await doctor(t, '--run-folder', '/nonexistent', '--bundle', path);
+    assert.equal(code, 1);
+    assert.match(err, /EEXIST[\s\S]*BUNDLE_NOT_WRITTEN/);
+    assert.deepEqual(await readdir(folder), ['bundle.tar.gz']);
   });
 
   it('says what it could not ask without capabilities', () => {

@@ -26,6 +26,8 @@ describe('the folder of a running Fairlead', () => {
     'a folder of another user': (path) => chown(path, NOBODY, NOBODY),
     'a folder that its group can write to': (path) => chmod(path, 0o775),
     'a folder like /tmp': (path) => chmod(path, 0o1777),
+    'below a folder of another user, who could replace it': () => chown(folder, NOBODY, NOBODY),
+    'below a folder that others can write to, and that is not sticky': () => chmod(folder, 0o777),
     'a link': async (path) => {
       await rm(path, { recursive: true });
       await symlink('/etc', path);

@@ -1,4 +1,5 @@
 import { lstat, mkdir } from 'node:fs/promises';
+import { folderSafety } from '../../linux/safe-folder.ts';
 import { CommandError } from '../command-error.ts';
 
 const FOLDER_MODE = 0o755;
@@ -18,9 +19,13 @@ export async function makeRunFolder(path: string): Promise<void> {
 export async function assertOwnFolder(path: string): Promise<void> {
   const found = await lstat(path);
   const isOwn = found.uid === ROOT || found.uid === process.geteuid?.();
-  if (found.isDirectory() && isOwn && (found.mode & WRITABLE_BY_OTHERS) === 0) return;
-  throw new CommandError(`${path} is a symbolic link, or a folder that other users can write to`, {
-    code: 'RUN_FOLDER_UNSAFE',
-    next: 'omit --run-folder, or give a folder that only root can write to',
-  });
+  const isForRoot = found.isDirectory() && isOwn && (found.mode & WRITABLE_BY_OTHERS) === 0;
+  if (isForRoot && (await folderSafety(path)).isFirm) return;
+  throw new CommandError(
+    `${path} is a symbolic link, or other users can write to it or replace it`,
+    {
+      code: 'RUN_FOLDER_UNSAFE',
+      next: 'omit --run-folder, or give a folder that only root can write to, below others such as /run',
+    },
+  );
 }
