@@ -6,7 +6,7 @@ import type { EndpointList, ServicePortKey, SourceClass } from '../../forwarding
  */
 
 /** Raised when a message changes its meaning: a forwarder that speaks another one is replaced. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** Where a connection of one source class goes; null: it is not forwarded. */
 export type WireTreatment = { readonly list: EndpointList; readonly masquerade: boolean } | null;
@@ -106,9 +106,9 @@ export interface WireConnection {
 
 export type Request =
   | { readonly do: 'hello' }
-  /** Resolves when lookups of every thread see all of it. */
+  /** Resolves when every thread sees all of it. */
   | { readonly do: 'apply'; readonly changes: readonly WireChange[] }
-  /** A digest of each row as the forwarder has it (row-digest.ts). */
+  /** A digest of each row as the forwarder has it (row-digest.ts), or DECLINED. */
   | { readonly do: 'digests' }
   | { readonly do: 'pulse' }
   | { readonly do: 'counts' }
@@ -135,7 +135,8 @@ export type Request =
 
 export interface Answers {
   readonly hello: Hello;
-  readonly apply: { readonly rowCount: number };
+  /** `declined`: of the rows that were named, those for which there is no room. */
+  readonly apply: { readonly rowCount: number; readonly declined: readonly ServicePortKey[] };
   readonly digests: readonly (readonly [key: ServicePortKey, digest: string])[];
   readonly pulse: Pulse;
   readonly counts: {

@@ -45,6 +45,9 @@ export class RowDigest {
   }
 }
 
+/** In place of the digest of a row for which the forwarder has no room. */
+export const DECLINED = 'declined';
+
 /** The digest that the forwarder has of a row once it has taken it. */
 export function rowDigest(row: WireRow): string {
   const digest = new RowDigest();

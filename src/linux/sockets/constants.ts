@@ -32,9 +32,13 @@ export const TCP_KEEPCNT = 6;
 export const TCP_WINDOW_CLAMP = 10;
 export const TCP_NOTSENT_LOWAT = 25;
 
+export const IP_TTL = 2;
+export const IP_MULTICAST_TTL = 33;
 export const IP_FREEBIND = 15;
 export const IP_RECVERR = 11;
 export const IP_TRANSPARENT = 19;
+export const IPV6_UNICAST_HOPS = 16;
+export const IPV6_MULTICAST_HOPS = 18;
 export const IPV6_RECVERR = 25;
 export const IPV6_V6ONLY = 26;
 export const IPV6_TRANSPARENT = 75;

@@ -12,6 +12,11 @@ export interface FixedMemory {
 }
 
 export function fixedMemory(size: number): FixedMemory {
-  const bytes = Buffer.from(new ArrayBuffer(size));
+  return fixedMemoryOf(new ArrayBuffer(size));
+}
+
+/** Threads that share the memory see it at the same address. */
+export function fixedMemoryOf(memory: ArrayBuffer | SharedArrayBuffer): FixedMemory {
+  const bytes = Buffer.from(memory);
   return { bytes, address: Number(koffi.address(bytes)) };
 }

@@ -8,12 +8,21 @@ export class SocketOptions {
   /** Written for every connection: Buffer's methods check their arguments. */
   readonly #words = new Int32Array(this.#value.bytes.buffer);
   readonly #size = fixedMemory(4);
+  readonly #sizeWord = new Int32Array(this.#size.bytes.buffer);
 
   /** Returns 0 or the errno. */
   setNumber(fd: number, option: { readonly level: number; readonly name: number }, value: number) {
     this.#words[0] = value;
     const result = setsockopt(fd, option.level, option.name, this.#value.address, 4);
     return result < 0 ? errno() : 0;
+  }
+
+  /** Or -errno. */
+  getNumber(fd: number, option: { readonly level: number; readonly name: number }): number {
+    this.#sizeWord[0] = 4;
+    const { address } = this.#value;
+    const result = getsockopt(fd, option.level, option.name, address, this.#size.address);
+    return result < 0 ? -errno() : (this.#words[0] as number);
   }
 
   /** Closing the socket will send a reset and drop what was not sent. */
@@ -25,9 +34,6 @@ export class SocketOptions {
 
   /** The error that waits at the socket, which reading clears; 0: none. */
   takeError(fd: number): number {
-    this.#size.bytes.writeInt32LE(4, 0);
-    const { address } = this.#value;
-    const result = getsockopt(fd, SOL_SOCKET, SO_ERROR, address, this.#size.address);
-    return result < 0 ? errno() : this.#value.bytes.readInt32LE(0);
+    return Math.abs(this.getNumber(fd, { level: SOL_SOCKET, name: SO_ERROR }));
   }
 }

@@ -161,7 +161,7 @@ describe('transparent sockets', () => {
     const options = new SocketOptions();
     assert.equal(setTransparent(options, fd, false), 0);
     const length = encodeSocketAddress(memory.bytes, { address: '192.0.2.33', port: 7 });
-    assert.equal(new SourceBinder(options).bind(fd, memory, length), 0);
+    assert.equal(new SourceBinder(options, KEPT_PORTS).bind(fd, memory, length), 0);
     const to = fixedMemory(MOST_SOCKET_ADDRESS_BYTES);
     const toLength = encodeSocketAddress(to.bytes, { address: '10.9.0.1', port });
     const connection = once(server, 'connection');
@@ -178,7 +178,10 @@ describe('transparent sockets', () => {
   it('a socket that is not transparent cannot', () => {
     const { fd, memory } = opened('10.9.0.1');
     const length = encodeSocketAddress(memory.bytes, { address: '198.51.100.3', port: 0 });
-    assert.equal(new SourceBinder(new SocketOptions()).bind(fd, memory, length), EADDRNOTAVAIL);
+    assert.equal(
+      new SourceBinder(new SocketOptions(), KEPT_PORTS).bind(fd, memory, length),
+      EADDRNOTAVAIL,
+    );
     closeDescriptor(fd);
   });
 });

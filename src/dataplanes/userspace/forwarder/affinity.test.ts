@@ -1,27 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Affinity } from './affinity.ts';
-import type { FrontendQuestion } from './messages.ts';
 import type { Row } from './row-store.ts';
 import { testDirectory, testRow } from './testing/directories.ts';
-import { ThreadView } from './testing/thread-view.ts';
+import type { Question } from './testing/thread-view.ts';
 
-const QUESTION: FrontendQuestion = { address: '10.96.0.1', port: 80, source: 'pod' };
+const QUESTION: Question = { address: '10.96.0.1', port: 80, source: 'pod' };
 
 /** A sticky row with ten endpoints, and a thread that asks for clients. */
 function sticky(affinitySeconds = 10) {
-  const { directory, clock, memory } = testDirectory();
-  const thread = new ThreadView();
+  const { directory, clock, memory, thread } = testDirectory();
   const cluster = Array.from({ length: 10 }, (_, index) => `10.0.0.${index} 80`);
   const row = testRow('web', { affinitySeconds, cluster });
-  directory.apply({ set: row });
-  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
+  directory.rows.apply({ set: row });
   const stick = (client: string, not: readonly number[] = []): number | null => {
-    const list = thread.target(QUESTION)?.list ?? -1;
-    directory.stick(thread, { tell: 'stick', connection: 1, list, client, not });
-    const answer = thread.messages.at(-1);
-    assert.equal(answer?.tell, 'stick');
-    return answer.tell === 'stick' ? answer.slot : null;
+    const { row: number, list } = thread.find(QUESTION) ?? { row: 0, list: 'cluster' };
+    return directory.stick({ row: number, list, client, not });
   };
   return { directory, clock, memory, thread, row, stick };
 }
@@ -53,13 +47,13 @@ describe('affinity', () => {
 
   it('has no endpoint when all have failed', () => {
     const { stick } = sticky();
-    const all = Array.from({ length: 10 }, (_, index) => index);
+    const all = Array.from({ length: 10 }, (_, index) => index + 1);
     assert.equal(stick('1.1.1.1', all), null);
   });
 
   it('avoids an endpoint that failed, unless no other is left', () => {
     const { stick, memory, clock } = sticky();
-    memory.avoided.fill(clock.nowMs / 100 + 10, 0, 10);
+    memory.avoided.fill(clock.nowMs / 100 + 10, 1, 11);
     memory.avoided[4] = 0;
     for (let client = 0; client < 20; client++) assert.equal(stick(`1.1.1.${client}`), 4);
     memory.avoided[4] = clock.nowMs / 100 + 10;
@@ -71,7 +65,7 @@ describe('affinity', () => {
     const slots = Array.from({ length: 100 }, (_, index) => stick(`1.1.1.${index}`));
     const gone = slots[0] ?? -1;
     const { endpoint = '' } = directory.slots.identity(gone) ?? {};
-    directory.apply({ change: row.key, cluster: { added: [], removed: [endpoint] } });
+    directory.rows.apply({ change: row.key, cluster: { added: [], removed: [endpoint] } });
     const left = slots.filter((slot) => slot !== gone).length;
     assert.equal(directory.affinity.clientCount, left);
     clock.nowMs += 1_000;
@@ -84,26 +78,22 @@ describe('affinity', () => {
   it('forgets everything when the row loses its affinity or is deleted', () => {
     const { directory, stick, row, thread } = sticky();
     stick('1.1.1.1');
-    directory.apply({ change: row.key, affinitySeconds: 0 });
-    directory.flush();
+    directory.rows.apply({ change: row.key, affinitySeconds: 0 });
     assert.equal(directory.affinity.clientCount, 0);
-    assert.equal(thread.target(QUESTION)?.isSticky, false);
-    directory.apply({ change: row.key, affinitySeconds: 10 });
-    directory.flush();
+    assert.equal(thread.find(QUESTION)?.isSticky, false);
+    directory.rows.apply({ change: row.key, affinitySeconds: 10 });
     stick('1.1.1.1');
-    directory.apply({ delete: row.key });
+    directory.rows.apply({ delete: row.key });
     assert.equal(directory.affinity.clientCount, 0);
   });
 
-  it('answers for a list that the thread lost a moment ago', () => {
+  it('has an endpoint for a client that asked before its row lost the frontend', () => {
     const { directory, row, thread } = sticky();
-    const list = thread.target(QUESTION)?.list ?? -1;
-    directory.apply({ change: row.key, frontends: [] });
-    directory.flush();
-    directory.tick();
-    directory.stick(thread, { tell: 'stick', connection: 1, list, client: '1.1.1.1', not: [] });
-    const answer = thread.messages.at(-1);
-    assert.ok(answer?.tell === 'stick' && answer.slot !== null);
+    const { row: number, list } = thread.find(QUESTION) ?? { row: 0, list: 'cluster' };
+    directory.rows.apply({ change: row.key, frontends: [] });
+    assert.notEqual(directory.stick({ row: number, list, client: '1.1.1.1', not: [] }), null);
+    directory.rows.apply({ delete: row.key });
+    assert.equal(directory.stick({ row: number, list, client: '1.1.1.1', not: [] }), null);
   });
 });
 
@@ -112,8 +102,9 @@ describe('limits of affinity', () => {
     key: 'default/web/TCP/IPv4',
     family: 'IPv4',
     affinitySeconds: 10,
+    number: 1,
     frontends: [],
-    endpoints: { cluster: new Set(), local: new Set() },
+    slots: new Map(),
   };
 
   it('stores no client beyond the limit of a list, and none beyond the limit of all', () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CopyingThread, type ThreadEvents } from './copying-threads.ts';
 import type { ThreadStart } from './messages.ts';
-import { openSlots } from './slots.ts';
+import { ROW_MEMORY_BYTES } from './row-memory.ts';
+import { openSharedMemory } from './slots.ts';
 import { ThreadGroup } from './thread-group.ts';
 
 const DEADLINE_MS = 10_000;
@@ -18,11 +19,12 @@ function threadOf(code: string, events: Partial<ThreadEvents> = {}): CopyingThre
     listeners: [],
     accepts: false,
     keepsClientAddress: true,
-    open: openSlots(),
-    avoided: openSlots(),
+    memory: openSharedMemory(ROW_MEMORY_BYTES),
     mostConnections: 1,
+    halfClosedMs: 1_000,
+    ports: { first: 20_000, last: 30_000 },
   };
-  const silent = { onAsk: () => undefined, onStick: () => undefined, onBroken: () => undefined };
+  const silent = { onStick: () => undefined, onBroken: () => undefined };
   return new CopyingThread(0, {
     program: new URL(`data:text/javascript,${encodeURIComponent(text)}`),
     start,
@@ -33,7 +35,7 @@ function threadOf(code: string, events: Partial<ThreadEvents> = {}): CopyingThre
 const ANSWERS_PULSES = `
   tell({ tell: 'ready' });
   port.on('message', ({ tell: asked, id }) => {
-    if (asked === 'pulse') tell({ tell: 'pulse', id, open: 3 });
+    if (asked === 'pulse') tell({ tell: 'pulse', id, open: 3, hasRoom: true });
     if (asked === 'stop') port.close();
   });`;
 
@@ -59,20 +61,6 @@ test('a thread that does not answer fails the pulse of all', async () => {
   assert.equal(await new ThreadGroup([quick, slow]).stop(DEADLINE_MS), true);
 });
 
-test('a thread is behind until it answers a pulse that was sent after the last message', async () => {
-  const thread = threadOf(ANSWERS_PULSES);
-  await thread.ready(DEADLINE_MS);
-  assert.equal(thread.isBehind, false);
-  thread.send({ tell: 'list-gone', list: 1 });
-  const early = thread.request({ tell: 'pulse' }, DEADLINE_MS);
-  thread.send({ tell: 'list-gone', list: 2 });
-  await early;
-  assert.equal(thread.isBehind, true);
-  await new ThreadGroup([thread]).settle();
-  assert.equal(thread.isBehind, false);
-  assert.equal(await thread.stop(DEADLINE_MS), true);
-});
-
 test('a thread that does not end in time is reported, not waited for', async () => {
   const thread = threadOf(`tell({ tell: 'ready' });
     const timer = setInterval(() => undefined, 1000);
@@ -89,19 +77,33 @@ test('pairs stay with their threads when one of them does not answer', async () 
   const code = (answer: string) => `tell({ tell: 'ready' });
     port.on('message', ({ tell: asked, id, taken }) => {
       if (asked === 'give-pairs') { ${answer} }
-      if (asked === 'given') tell({ tell: 'ask', frontend: String(taken) });
+      if (asked === 'given') tell({ tell: 'stick', client: String(taken) });
       if (asked === 'stop') port.close();
     });`;
   const bothTold = Promise.withResolvers<void>();
-  const onAsk: ThreadEvents['onAsk'] = (_, { frontend }) => {
-    if (told.push(String(frontend)) === 2) bothTold.resolve();
+  const onStick: ThreadEvents['onStick'] = (_, { client }) => {
+    if (told.push(client) === 2) bothTold.resolve();
   };
-  const giving = threadOf(code(`tell({ tell: 'moved', id, pairs: [${pair}] })`), { onAsk });
-  const silent = threadOf(code(''), { onAsk });
+  const giving = threadOf(code(`tell({ tell: 'moved', id, pairs: [${pair}] })`), { onStick });
+  const silent = threadOf(code(''), { onStick });
   await Promise.all([giving.ready(DEADLINE_MS), silent.ready(DEADLINE_MS)]);
   const group = new ThreadGroup([giving, silent]);
   await assert.rejects(group.givePairs(), { name: 'ThreadSilentError' });
   await bothTold.promise;
   assert.deepEqual(told, ['false', 'false']);
   assert.equal(await group.stop(DEADLINE_MS), true);
+});
+
+test('threads that could not hold a connection lack room, and the next pulse tells', async () => {
+  const full = threadOf(`tell({ tell: 'ready' });
+    port.on('message', ({ tell: asked, id }) => {
+      if (asked === 'pulse') tell({ tell: 'pulse', id, open: 3, hasRoom: false });
+      if (asked === 'stop') port.close();
+    });`);
+  await full.ready(DEADLINE_MS);
+  const group = new ThreadGroup([full]);
+  assert.equal(group.lacksRoom, false);
+  await group.pulse();
+  assert.equal(group.lacksRoom, true);
+  await group.stop(DEADLINE_MS);
 });

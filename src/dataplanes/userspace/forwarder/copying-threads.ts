@@ -5,7 +5,6 @@ import { countSlots } from './slots.ts';
 
 /** Messages from a thread that no request waits for. */
 export interface ThreadEvents {
-  onAsk(thread: CopyingThread, message: Extract<FromThread, { readonly tell: 'ask' }>): void;
   onStick(thread: CopyingThread, message: Extract<FromThread, { readonly tell: 'stick' }>): void;
   /** It cannot go on; the process must end. */
   onBroken(message: string): void;
@@ -43,9 +42,6 @@ export class CopyingThread {
   readonly #ready = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<true>();
   #lastId = 0;
-  /** Messages that it was sent, and those of them that it has certainly read. */
-  #sentCount = 0;
-  #readCount = 0;
   #isStopping = false;
 
   constructor(index: number, { program, start, events }: ThreadOptions) {
@@ -77,13 +73,7 @@ export class CopyingThread {
     await this.#ready.promise.finally(() => clearTimeout(timer));
   }
 
-  /** Whether it may not have read everything; an answer to a pulse says that it has. */
-  get isBehind(): boolean {
-    return this.#sentCount > this.#readCount;
-  }
-
   send(message: ToThread): void {
-    if (message.tell !== 'pulse') this.#sentCount++;
     this.#port.postMessage(message);
     this.#eventfd.raise(this.#wakeFd);
   }
@@ -102,10 +92,7 @@ export class CopyingThread {
     }, withinMs);
     this.#waiting.set(id, { resolve, reject, timer });
     this.send({ ...message, id } as ToThread);
-    const sentCount = this.#sentCount;
-    const answer = await promise;
-    this.#readCount = Math.max(this.#readCount, sentCount);
-    return answer as Extract<Answering, { readonly tell: Tell }>;
+    return (await promise) as Extract<Answering, { readonly tell: Tell }>;
   }
 
   /** It resets its connections. False: it has not ended in time. */
@@ -123,9 +110,6 @@ export class CopyingThread {
     switch (message.tell) {
       case 'ready':
         this.#ready.resolve();
-        return;
-      case 'ask':
-        events.onAsk(this, message);
         return;
       case 'broken':
         events.onBroken(message.message);

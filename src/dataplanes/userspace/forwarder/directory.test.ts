@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SourceClass } from '../../../forwarding/model.ts';
 import type { WireChange, WireRow, WireTreatment } from '../protocol.ts';
-import { rowDigest } from '../row-digest.ts';
-import type { FrontendQuestion } from './messages.ts';
+import { DECLINED, rowDigest } from '../row-digest.ts';
 import { testDirectory, testFrontend, testRow } from './testing/directories.ts';
-import { ThreadView } from './testing/thread-view.ts';
+import type { Question } from './testing/thread-view.ts';
 
 const SOURCES: readonly SourceClass[] = ['pod', 'host', 'outside'];
 const ADDRESSES = ['', '10.96.0.1', '10.96.0.2', 'fd00::1'];
@@ -46,12 +44,16 @@ const change: fc.Arbitrary<WireChange> = fc.oneof(
     { requiredKeys: ['change'] },
   ),
 );
-const question: fc.Arbitrary<FrontendQuestion> = fc.record({
-  address: fc.constantFrom('10.96.0.1', '10.96.0.2', '192.168.0.1', 'fd00::1', 'fd00::2'),
-  port: fc.constantFrom(...PORTS),
-  source: fc.constantFrom(...SOURCES),
-});
-const step = fc.oneof(change, fc.record({ ask: question }), fc.constant('round' as const));
+const step = fc.oneof(change, fc.constant('round' as const));
+const QUESTIONS: readonly Question[] = [
+  '10.96.0.1',
+  '10.96.0.2',
+  '192.168.0.1',
+  'fd00::1',
+  'fd00::2',
+]
+  .flatMap((address) => PORTS.map((port) => ({ address, port })))
+  .flatMap((frontend) => SOURCES.map((source) => ({ ...frontend, source })));
 
 /** What the rows are after the change, by plain copying. */
 function applied(rows: Map<string, WireRow>, change: WireChange): void {
@@ -74,149 +76,104 @@ function applied(rows: Map<string, WireRow>, change: WireChange): void {
   }
 }
 
-it('has the same digests and tells threads the same as if the last rows were the first', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.array(question), async (steps, last) => {
-      const { directory, slots } = testDirectory({ listPartSize: 1 });
-      const thread = new ThreadView();
+it('has the same digests and shows threads the same as if the last rows were the first', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const { directory, slots, thread } = testDirectory();
       const rows = new Map<string, WireRow>();
-      const asked: FrontendQuestion[] = [];
-      const ask = (frontend: FrontendQuestion) => {
-        directory.ask(thread, { tell: 'ask', frontend });
-        asked.push(frontend);
-      };
       for (const each of steps) {
         if (each === 'round') {
           slots.endRound(slots.beginRound());
           directory.tick();
-          await setImmediate();
-        } else if ('ask' in each) ask(each.ask);
-        else if (!('change' in each) || rows.has(each.change)) {
-          directory.apply(each);
+        } else if (!('change' in each) || rows.has(each.change)) {
+          directory.rows.apply(each);
           applied(rows, each);
         }
-        directory.flush();
       }
-      // Of a frontend that was gone in between the next connection asks again.
-      for (const each of asked.filter((one) => thread.target(one) === null)) ask(each);
-      for (const each of last) ask(each);
-      // No thread has more than four endpoints of six lists still to get.
-      for (let parts = 0; parts < 4 * 6; parts++) await setImmediate();
-
-      const { directory: fresh } = testDirectory();
-      for (const each of rows.values()) fresh.apply({ set: each });
-      const freshThread = new ThreadView();
-      for (const each of rows.values()) {
-        assert.equal(directory.rows.digest(each.key), rowDigest(each), each.key);
+      const fresh = testDirectory();
+      for (const each of rows.values()) fresh.directory.rows.apply({ set: each });
+      const digests = [...rows.values()].map((each) => [each.key, rowDigest(each)] as const);
+      assert.deepEqual(new Map(directory.rows.digests()), new Map(digests));
+      for (const each of QUESTIONS) {
+        const [found, expected] = [thread.find(each), fresh.thread.find(each)];
+        const what = JSON.stringify(each);
+        assert.deepEqual(found?.endpoints, expected?.endpoints, what);
+        assert.equal(found?.masquerade, expected?.masquerade, what);
+        assert.equal(found?.isSticky, expected?.isSticky, what);
+        assert.equal(found?.list, expected?.list, what);
       }
-      assert.deepEqual([...directory.rows.keys()].sort(), [...rows.keys()].sort());
-      for (const each of asked) {
-        fresh.ask(freshThread, { tell: 'ask', frontend: each });
-        const told = thread.target(each);
-        const expected = freshThread.target(each);
-        assert.deepEqual(thread.endpoints(each), freshThread.endpoints(each));
-        assert.equal(told?.masquerade, expected?.masquerade, JSON.stringify(each));
-        assert.equal(told?.isSticky, expected?.isSticky);
-      }
-      directory.close();
-      fresh.close();
     }),
-    { numRuns: 2_000 },
+    { numRuns: 120 },
   );
 });
 
-const QUESTION: FrontendQuestion = { address: '10.96.0.1', port: 80, source: 'pod' };
+const QUESTION: Question = { address: '10.96.0.1', port: 80, source: 'pod' };
 
 it('prefers the exact address to a node port', () => {
-  const { directory } = testDirectory();
-  const thread = new ThreadView();
-  directory.apply({ set: testRow('exact') });
+  const { directory, thread } = testDirectory();
+  directory.rows.apply({ set: testRow('exact') });
   const nodePort = { frontends: [testFrontend('', 80)], cluster: ['10.0.0.9 80'] };
-  directory.apply({ set: testRow('node-port', nodePort) });
-  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
-  assert.deepEqual(thread.endpoints(QUESTION), ['10.0.0.1 80', '10.0.0.2 80']);
+  directory.rows.apply({ set: testRow('node-port', nodePort) });
+  assert.deepEqual(thread.find(QUESTION)?.endpoints, ['10.0.0.1 80', '10.0.0.2 80']);
   const elsewhere = { ...QUESTION, address: '192.168.0.1' };
-  directory.ask(thread, { tell: 'ask', frontend: elsewhere });
-  assert.deepEqual(thread.endpoints(elsewhere), ['10.0.0.9 80']);
+  assert.deepEqual(thread.find(elsewhere)?.endpoints, ['10.0.0.9 80']);
 });
 
-it('tells a waiting thread of a frontend that appears in time, and others that there is none', async () => {
-  const { directory } = testDirectory();
-  const thread = new ThreadView();
-  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
-  assert.equal(thread.target(QUESTION), undefined);
-  directory.apply({ set: testRow('web') });
-  directory.flush();
-  assert.deepEqual(thread.endpoints(QUESTION), ['10.0.0.1 80', '10.0.0.2 80']);
-  const unknown = { ...QUESTION, port: 81 };
-  directory.ask(thread, { tell: 'ask', frontend: unknown });
-  while (thread.target(unknown) === undefined) await new Promise((resolve) => setTimeout(resolve));
-  assert.equal(thread.target(unknown), null);
-});
-
-it('sends a change of one endpoint to the threads that asked, and nothing else', () => {
-  const { directory } = testDirectory();
-  const [first, second] = [new ThreadView(), new ThreadView()];
+it('tells threads of endpoints that left their row and have connections, and of no others', () => {
+  const { directory, memory, gone, thread } = testDirectory();
   const row = testRow('web', { local: ['10.0.0.1 80'] });
-  directory.apply({ set: row });
-  directory.ask(first, { tell: 'ask', frontend: QUESTION });
-  first.messages.length = 0;
-  directory.apply({ change: row.key, cluster: { added: ['10.0.0.3 80'], removed: [] } });
-  directory.apply({ change: row.key, local: { added: ['10.0.0.3 80'], removed: [] } });
-  directory.flush();
-  assert.deepEqual(
-    first.messages.map(({ tell }) => tell),
-    ['list-change'],
-  );
-  assert.equal(second.messages.length, 0);
+  directory.rows.apply({ set: row });
+  const slot = thread.slotOf(QUESTION, '10.0.0.1 80') ?? -1;
+  memory.open[slot] = 1;
+  const leave = { added: [], removed: ['10.0.0.1 80', '10.0.0.2 80'] };
+  directory.rows.apply({ change: row.key, cluster: leave });
+  assert.deepEqual(gone, [], 'it is in the other list');
+  directory.rows.apply({ change: row.key, local: leave });
+  assert.deepEqual(gone, [slot]);
 });
 
-it('changes a target once when its address moves to another row', () => {
-  const { directory } = testDirectory();
-  const thread = new ThreadView();
-  const row = testRow('web');
-  directory.apply({ set: row });
-  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
-  thread.messages.length = 0;
-  directory.apply({ delete: row.key });
-  directory.apply({ set: testRow('other', { cluster: ['10.0.0.7 80'] }) });
-  directory.flush();
-  assert.deepEqual(
-    thread.messages.map(({ tell }) => tell),
-    ['list', 'target', 'list-gone'],
-  );
-  assert.deepEqual(thread.endpoints(QUESTION), ['10.0.0.7 80']);
-});
+describe('rows without room', () => {
+  const endpoints = (count: number, of = 0) =>
+    Array.from({ length: count }, (_, index) => `10.${of}.${index >> 8}.${index & 255} 80`);
+  // Half of a thousand slots, one of which is nobody's.
+  const SHARE = 499;
 
-it('tells a long list in parts, and at once what changes in it', async () => {
-  const { directory } = testDirectory({ listPartSize: 100 });
-  const thread = new ThreadView();
-  const cluster = Array.from({ length: 450 }, (_, index) => `10.0.${index >> 8}.${index & 255} 80`);
-  const row = testRow('long', { cluster });
-  directory.apply({ set: row });
-  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
-  assert.equal(thread.endpoints(QUESTION)?.length, 100);
-  const [told = '', untold = ''] = [cluster[0], cluster[449]];
-  const change = { added: ['10.1.0.1 80'], removed: [told, untold] };
-  directory.apply({ change: row.key, cluster: change });
-  assert.equal(thread.endpoints(QUESTION)?.length, 100);
-  for (let parts = 0; parts < 5; parts++) await setImmediate();
-  const wanted = [...cluster.slice(1, 449), '10.1.0.1 80'].sort();
-  assert.deepEqual(thread.endpoints(QUESTION), wanted);
-  directory.apply({ delete: row.key });
-  directory.flush();
-  assert.equal(thread.listCount, 0);
-});
+  it('are declined beyond the share of their namespace, and others have room', () => {
+    const { directory, thread } = testDirectory();
+    const { rows } = directory;
+    rows.apply({ set: testRow('a', { cluster: endpoints(SHARE - 1) }) });
+    const more = testRow('b', { frontends: [testFrontend('10.96.0.2', 80)] });
+    rows.apply({ set: more });
+    assert.ok(rows.isDeclined(more.key));
+    assert.deepEqual(new Map(rows.digests()).get(more.key), DECLINED);
+    assert.equal(thread.find({ ...QUESTION, address: '10.96.0.2' }), undefined);
+    const other = { ...more, key: 'other/b/TCP/IPv4' };
+    rows.apply({ set: other });
+    assert.ok(!rows.isDeclined(other.key));
+    assert.equal(thread.find({ ...QUESTION, address: '10.96.0.2' })?.endpoints.length, 2);
+  });
 
-it('tells all of a long list before the main thread chooses from it', () => {
-  const { directory } = testDirectory({ listPartSize: 1 });
-  const thread = new ThreadView();
-  directory.apply({ set: testRow('long', { affinitySeconds: 10 }) });
-  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
-  assert.equal(thread.endpoints(QUESTION)?.length, 2);
-});
+  it('keep what they have, and are taken when they are set again and fit', () => {
+    const { directory, thread, slots } = testDirectory();
+    const { rows } = directory;
+    const row = testRow('a');
+    rows.apply({ set: row });
+    rows.apply({ change: row.key, cluster: { added: endpoints(SHARE, 1), removed: row.cluster } });
+    assert.ok(rows.isDeclined(row.key));
+    rows.apply({ change: row.key, cluster: { added: endpoints(1, 2), removed: row.cluster } });
+    assert.deepEqual(thread.find(QUESTION)?.endpoints, row.cluster);
+    rows.apply({ set: { ...row, cluster: endpoints(SHARE - 2, 1) } });
+    assert.ok(!rows.isDeclined(row.key));
+    assert.equal(thread.find(QUESTION)?.endpoints.length, SHARE - 2);
+    rows.apply({ delete: row.key });
+    for (let rounds = 0; rounds < 2; rounds++) slots.endRound(slots.beginRound());
+    rows.apply({ set: testRow('b', { cluster: endpoints(SHARE, 3) }) });
+    assert.ok(!rows.isDeclined('default/b/TCP/IPv4'), 'its slots are free again');
+  });
 
-it('rejects a change of a row that is not there', () => {
-  const { directory } = testDirectory();
-  assert.throws(() => directory.apply({ change: 'a/b/TCP/IPv4' }), { name: 'UnknownRowError' });
+  it('are those that nobody set before they changed', () => {
+    const { directory } = testDirectory();
+    directory.rows.apply({ change: 'a/b/TCP/IPv4' });
+    assert.ok(directory.rows.isDeclined('a/b/TCP/IPv4'));
+  });
 });

@@ -1,106 +1,82 @@
 import type { EndpointList } from '../../../forwarding/model.ts';
-import type { WireChange, WireListChange } from '../protocol.ts';
 import { Affinity } from './affinity.ts';
-import { chooseSlot } from './choice.ts';
-import { frontendKey } from './frontend-index.ts';
-import { Lookups, type LookupThread } from './lookups.ts';
+import { choose } from './choose.ts';
 import type { FromThread } from './messages.ts';
+import { RowReader } from './row-reader.ts';
 import { type Row, type RowListener, RowStore } from './row-store.ts';
-import { ServedLists } from './served-lists.ts';
+import type { RowWriter } from './row-writer.ts';
 import type { SlotTable } from './slot-table.ts';
 
+const MS_PER_TENTH = 100;
+
 export interface DirectoryOptions {
+  /** Frontends, rows and lists (row-memory.ts). */
+  readonly memory: SharedArrayBuffer;
+  readonly writer: RowWriter;
   readonly slots: SlotTable;
   /** Of the shared clock. */
   readonly nowMs: () => number;
+  /** Attempts to connect to endpoints that left their rows must go on to others. */
+  readonly onGone: (slots: readonly number[]) => void;
   readonly random?: () => number;
-  readonly waitMs?: number;
-  readonly listPartSize?: number;
 }
 
 type Stick = Extract<FromThread, { readonly tell: 'stick' }>;
 
-/** All that the main thread knows: rows, lists with their slots, questions of threads, clients. */
+/** All that the main thread knows: rows, the slots of their endpoints, and clients. */
 export class Directory implements RowListener {
   readonly rows: RowStore;
-  readonly lists: ServedLists;
   readonly affinity: Affinity;
   readonly slots: SlotTable;
-  readonly #lookups: Lookups;
+  readonly #reader: RowReader;
   readonly #nowMs: () => number;
   readonly #random: () => number;
+  readonly #onGone: (slots: readonly number[]) => void;
 
-  constructor({ slots, nowMs, random = Math.random, waitMs, listPartSize }: DirectoryOptions) {
+  constructor({ memory, writer, slots, nowMs, onGone, random = Math.random }: DirectoryOptions) {
     this.#nowMs = nowMs;
     this.#random = random;
+    this.#onGone = onGone;
     this.slots = slots;
-    this.rows = new RowStore(this);
-    this.lists = new ServedLists(slots);
+    this.rows = new RowStore({ writer, slots, listener: this });
     this.affinity = new Affinity({ nowMs });
-    this.#lookups = new Lookups({ rows: this.rows, lists: this.lists, waitMs, listPartSize });
+    this.#reader = new RowReader(memory);
   }
 
-  /** Threads learn of frontends by the next `flush`. */
-  apply(change: WireChange): void {
-    this.rows.apply(change);
-  }
-
-  flush(): void {
-    this.#lookups.flush();
-  }
-
-  ask(thread: LookupThread, { frontend }: Extract<FromThread, { readonly tell: 'ask' }>): void {
-    this.#lookups.ask(thread, frontend);
-  }
-
-  stick(thread: LookupThread, { connection, list: id, client, not }: Stick): void {
-    thread.send({ tell: 'stick', connection, slot: this.#slotFor({ id, client, not }) ?? null });
+  /** The endpoint of a client, which is remembered; null: none is left. */
+  stick({ row: number, list, client, not }: Omit<Stick, 'tell' | 'connection'>): number | null {
+    const row = this.rows.withNumber(number);
+    if (row === undefined) return null;
+    const known = this.affinity.slotOf(row, list, client);
+    const isUsable = known !== undefined && !not.includes(known);
+    const slot = isUsable ? known : this.#choose(row, list, not);
+    if (slot !== undefined) this.affinity.remember(row, list, { client, slot });
+    return slot ?? null;
   }
 
   /** Every second. */
   tick(): void {
-    this.lists.tick();
     this.affinity.tick();
   }
 
-  close(): void {
-    this.#lookups.close();
-  }
-
-  frontendChanged(frontend: string): void {
-    this.#lookups.frontendChanged(frontend);
-  }
-
-  endpointsChanged(row: Row, changes: Readonly<Record<EndpointList, WireListChange>>): void {
-    for (const change of this.lists.endpointsChanged(row, changes)) {
-      for (const slot of change.removed) this.affinity.forgetSlot(row, change.kind, slot);
-      this.#lookups.listChanged(change);
+  slotsLeft(row: Row, left: Readonly<Record<EndpointList, number[]>>, gone: number[]): void {
+    for (const list of ['cluster', 'local'] as const) {
+      for (const slot of left[list]) this.affinity.forgetSlot(row, list, slot);
     }
+    // A thread counts a connection before it looks whether its endpoint is still there.
+    const inUse = gone.filter((slot) => this.slots.open(slot) > 0);
+    if (inUse.length > 0) this.#onGone(inUse);
   }
 
-  affinityChanged(row: Row): void {
-    if (row.affinitySeconds === 0) this.affinity.forgetRow(row);
-    for (const frontend of row.frontends) {
-      this.#lookups.frontendChanged(frontendKey(row.family, frontend));
-    }
-  }
-
-  rowDeleted(row: Row): void {
+  affinityEnded(row: Row): void {
     this.affinity.forgetRow(row);
-    this.lists.rowDeleted(row);
   }
 
-  #slotFor({ id, client, not }: { id: number; client: string; not: readonly number[] }) {
-    const list = this.lists.get(id);
-    if (list === undefined) return undefined;
-    const { row, kind } = list;
-    const known = this.affinity.slotOf(row, kind, client);
-    const isUsable = known !== undefined && list.has(known) && !not.includes(known);
-    const options = { slots: this.slots, random: this.#random, nowMs: this.#nowMs };
-    const slot = isUsable ? known : chooseSlot(list, not, options);
-    if (slot !== undefined && row.affinitySeconds > 0) {
-      this.affinity.remember(row, kind, { client, slot });
-    }
-    return slot;
+  #choose(row: Row, list: EndpointList, tried: readonly number[]): number | undefined {
+    this.#reader.open(row.number, list);
+    const isAvoided = (slot: number, nowMs: number): boolean =>
+      this.slots.avoidedUntil(slot) * MS_PER_TENTH > nowMs;
+    const by = { open: (slot: number) => this.slots.open(slot), isAvoided, random: this.#random };
+    return choose(by, this.#reader, { tried, nowMs: this.#nowMs() });
   }
 }

@@ -27,8 +27,8 @@ export class CountsToHand {
     };
     hand('', '', slots.goneCounts);
     for (const slot of slots.slots()) {
-      const identity = slots.identity(slot);
-      if (identity !== undefined) hand(identity.row, identity.endpoint, slots.counts(slot));
+      const { row, endpoint } = slots.identity(slot);
+      if (row !== '') hand(row, endpoint, slots.counts(slot));
     }
     const totals = { accepted: 0, failed: 0, unknownFrontend: 0 };
     for (const name of TOTALS) {
@@ -41,12 +41,10 @@ export class CountsToHand {
 }
 
 /** Adds what the forwarder before this one counted. */
-export function takeCounts({ rows, lists, slots }: Directory, counts: HandedCounts): void {
+export function takeCounts({ rows, slots }: Directory, counts: HandedCounts): void {
   for (const name of TOTALS) slots.addThreadCount(name, counts[name]);
   for (const { row: key, endpoint, ...count } of counts.endpoints) {
-    const row = rows.row(key);
-    const isThere = row?.endpoints.cluster.has(endpoint) || row?.endpoints.local.has(endpoint);
-    const slot = row !== undefined && isThere ? lists.slotOf(row, endpoint) : undefined;
+    const slot = rows.row(key)?.slots.get(endpoint);
     const { open: _, avoidedMs: __, ...sums } = count;
     if (slot === undefined) slots.addGone(sums);
     else slots.addCounts(slot, sums);

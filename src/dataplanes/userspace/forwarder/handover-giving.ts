@@ -91,8 +91,7 @@ function wirePair(
   { clientFd, endpointFd, slot, ...rest }: MovedPair,
   { slots }: Directory,
 ): WirePair {
-  const { row, endpoint } = slots.identity(slot) ?? { row: '', endpoint: '' };
-  return { ...rest, row, endpoint };
+  return { ...rest, ...slots.identity(slot) };
 }
 
 async function tellAffinity(
@@ -108,8 +107,8 @@ async function tellAffinity(
 /** Those that were renewed since. */
 function* affinities({ affinity, slots }: Directory, sinceMs: number): Generator<WireAffinity> {
   for (const { row, list, client, slot, renewedAtMs } of affinity.entries()) {
-    const identity = slots.identity(slot);
-    if (identity === undefined || renewedAtMs < sinceMs) continue;
-    yield [row.key, list, client, identity.endpoint, renewedAtMs];
+    if (renewedAtMs >= sinceMs) {
+      yield [row.key, list, client, slots.identity(slot).endpoint, renewedAtMs];
+    }
   }
 }

@@ -113,23 +113,20 @@ async function receiveRest(
 function movedPair(
   { row: key, endpoint, ...rest }: WirePair,
   [clientFd, endpointFd]: readonly [number, number],
-  { rows, lists, slots }: Directory,
+  { rows, slots }: Directory,
 ): MovedPair {
-  const row = rows.row(key);
-  const isThere = row?.endpoints.cluster.has(endpoint) || row?.endpoints.local.has(endpoint);
-  const known = row !== undefined && isThere ? lists.slotOf(row, endpoint) : undefined;
+  const known = rows.row(key)?.slots.get(endpoint);
   const slot = known ?? slots.takeLeaving({ row: key, endpoint });
   return { ...rest, clientFd, endpointFd, slot };
 }
 
 function takeAffinity(
   [key, list, client, endpoint, renewedAtMs]: WireAffinity,
-  { rows, lists, affinity }: Directory,
+  { rows, affinity }: Directory,
 ): boolean {
   const row = rows.row(key);
-  if (row === undefined || row.affinitySeconds === 0 || !row.endpoints[list].has(endpoint)) {
-    return false;
-  }
-  const slot = lists.slotOf(row, endpoint);
-  return slot !== undefined && affinity.take({ row, list, client, slot, renewedAtMs });
+  const slot = row?.slots.get(endpoint);
+  if (row === undefined || slot === undefined || row.affinitySeconds === 0) return false;
+  if (!rows.hasEndpoint(row, list, endpoint)) return false;
+  return affinity.take({ row, list, client, slot, renewedAtMs });
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { FAMILIES, type Family, type SourceClass } from '../../../forwarding/model.ts';
 import { openNetlink } from '../../../linux/netlink/socket.ts';
@@ -5,6 +6,7 @@ import { NETLINK_NETFILTER } from '../../../linux/nftables/protocol.ts';
 import { nameProcess } from '../../../linux/process-name.ts';
 import { listenerPort } from '../../../linux/sockets/listener.ts';
 import { raiseOpenFiles } from '../../../linux/sockets/raise-open-files.ts';
+import { portsBeside, readLocalPorts } from '../../../linux/sockets/transparent.ts';
 import { sleep } from '../../../time/sleep.ts';
 import { deleteListenerRoutes } from '../forwarder-routes.ts';
 import { type Hello, type ListenerPorts, PROTOCOL_VERSION } from '../protocol.ts';
@@ -17,9 +19,11 @@ import { type ForwarderLog, openForwarderLog } from './log.ts';
 import { ProcessLife } from './process-life.ts';
 import { Requests } from './requests.ts';
 import { ReturnPath } from './return-path.ts';
+import { ROW_MEMORY_BYTES } from './row-memory.ts';
+import { RowWriter } from './row-writer.ts';
 import { openSharedClock } from './shared-clock.ts';
 import { SlotTable } from './slot-table.ts';
-import { countSlots, openSlots } from './slots.ts';
+import { countSlots, openSharedMemory } from './slots.ts';
 import { SocketNames } from './socket-names.ts';
 import { ThreadGroup } from './thread-group.ts';
 
@@ -32,6 +36,8 @@ const OWNER_ONLY_UMASK = 0o177;
 const THREAD_START_MS = 10_000;
 const THREAD_STOP_MS = 1_000;
 const TERMINATION_DRAIN_MS = 30_000;
+/** As kube-proxy has conntrack keep them (tcpCloseWaitTimeout). */
+const HALF_CLOSED_MS = 3_600_000;
 
 export interface ForwarderOptions {
   readonly arguments: ForwarderArguments;
@@ -128,32 +134,31 @@ function startThreads(
   { arguments: { threadCount, listeners }, program }: ForwarderOptions,
   { keepsClientAddress, mostConnections, nowMs, onBroken }: ThreadFacts,
 ): { threads: ThreadGroup; directory: Directory } {
-  const [open, avoided] = [openSlots(), openSlots()];
+  const memory = openSharedMemory(ROW_MEMORY_BYTES);
   const events: ThreadEvents = {
-    onAsk: (thread, message) => directory.ask(thread, message),
-    onStick: (thread, message) => directory.stick(thread, message),
+    onStick: (thread, { connection, ...question }) =>
+      thread.send({ tell: 'stick', connection, slot: directory.stick(question) }),
     onBroken,
   };
   const count = Math.max(1, threadCount || availableParallelism());
-  const start = {
-    listeners,
-    accepts: false,
-    keepsClientAddress,
-    open,
-    avoided,
-    mostConnections: Math.floor(mostConnections / count),
-  };
-  const threads = Array.from(
+  const ports = portsBeside(readLocalPorts());
+  const limits = { mostConnections, halfClosedMs: HALF_CLOSED_MS, ports };
+  const start = { listeners, accepts: false, keepsClientAddress, memory, ...limits };
+  const group = Array.from(
     { length: count },
     (_, index) => new CopyingThread(index, { program, start, events }),
   );
+  const threads = new ThreadGroup(group);
+  const ownCounts = new Float64Array(countSlots());
   const slots = new SlotTable({
-    open: new Int32Array(open),
-    avoided: new Int32Array(avoided),
-    counts: [...threads.map(({ counts }) => counts), new Float64Array(countSlots())],
+    memory,
+    counts: [...group.map(({ counts }) => counts), ownCounts],
   });
-  const directory = new Directory({ slots, nowMs });
-  return { threads: new ThreadGroup(threads), directory };
+  const writer = new RowWriter(memory.rows);
+  writer.seed(randomBytes(4).readInt32LE());
+  const onGone = (gone: readonly number[]): void => threads.gone(gone);
+  const directory = new Directory({ memory: memory.rows, writer, slots, nowMs, onGone });
+  return { threads, directory };
 }
 
 /** Undefined: the kernel refuses what it needs, and every endpoint sees an address of this machine. */

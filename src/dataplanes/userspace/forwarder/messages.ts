@@ -1,6 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { SourceClass } from '../../../forwarding/model.ts';
+import type { EndpointList, SourceClass } from '../../../forwarding/model.ts';
+import type { Ports } from '../../../linux/sockets/transparent.ts';
 import type { WireConnection } from '../protocol.ts';
+import type { SharedMemory } from './slots.ts';
 
 /**
  * What the main thread of the forwarder and the threads that copy say to each other, on a
@@ -8,48 +10,9 @@ import type { WireConnection } from '../protocol.ts';
  * eventfd after each message, and the thread reads its port when epoll reports it.
  */
 
-/** The slot of an endpoint in shared memory (slots.ts), and where to connect to. */
-export interface ThreadEndpoint {
-  readonly slot: number;
-  readonly address: string;
-  readonly port: number;
-}
-
-/** A list of endpoints that several frontends may use. */
-export type ListId = number;
-
-/** What a thread asks for the first time it meets a frontend from a source class; it caches the answer. */
-export interface FrontendQuestion {
-  /** Original destination. */
-  readonly address: string;
-  readonly port: number;
-  readonly source: SourceClass;
-}
-
-export interface Target {
-  readonly list: ListId;
-  readonly masquerade: boolean;
-  /** The endpoint of every connection is asked of the main thread, which knows every client. */
-  readonly isSticky: boolean;
-}
-
 export type ToThread =
-  /**
-   * Answer to `ask`, and afterwards whenever it changes. Null: no such frontend, not even after a
-   * wait: connections that wait for it are reset, and the next one asks again.
-   */
-  | { readonly tell: 'target'; readonly frontend: FrontendQuestion; readonly target: Target | null }
-  /** Before the first target that uses the list. */
-  | { readonly tell: 'list'; readonly list: ListId; readonly endpoints: readonly ThreadEndpoint[] }
-  | {
-      readonly tell: 'list-change';
-      readonly list: ListId;
-      readonly added: readonly ThreadEndpoint[];
-      /** Slots. Attempts to connect to one of them go on to another endpoint at once. */
-      readonly removed: readonly number[];
-    }
-  /** No target uses it any more. */
-  | { readonly tell: 'list-gone'; readonly list: ListId }
+  /** These slots left their rows: attempts to connect to one go on to another endpoint at once. */
+  | { readonly tell: 'gone'; readonly slots: readonly number[] }
   /** Answer to `stick`; null: no endpoint is left. */
   | { readonly tell: 'stick'; readonly connection: number; readonly slot: number | null }
   | { readonly tell: 'pulse'; readonly id: number }
@@ -72,16 +35,23 @@ export type ToThread =
 
 export type FromThread =
   | { readonly tell: 'ready' }
-  | { readonly tell: 'ask'; readonly frontend: FrontendQuestion }
   | {
       readonly tell: 'stick';
       readonly connection: number;
-      readonly list: ListId;
+      /** Its number. */
+      readonly row: number;
+      readonly list: EndpointList;
       readonly client: string;
       /** Slots that failed for this connection. */
       readonly not: readonly number[];
     }
-  | { readonly tell: 'pulse'; readonly id: number; readonly open: number }
+  | {
+      readonly tell: 'pulse';
+      readonly id: number;
+      readonly open: number;
+      /** False: since the last pulse it could not hold a connection that it had accepted. */
+      readonly hasRoom: boolean;
+    }
   | {
       readonly tell: 'connections';
       readonly id: number;
@@ -134,10 +104,13 @@ export interface ThreadStart {
   readonly keepsClientAddress: boolean;
   readonly port: MessagePort;
   /** Of all threads. */
-  readonly open: SharedArrayBuffer;
-  readonly avoided: SharedArrayBuffer;
+  readonly memory: SharedMemory;
   /** Of this thread alone. */
   readonly counts: SharedArrayBuffer;
-  /** Connections that this thread may hold; more stay in the queue. */
+  /** Connections that all threads together may hold; more are reset. */
   readonly mostConnections: number;
+  /** A pair with one side at its end, in which nothing moves for so long, is reset. */
+  readonly halfClosedMs: number;
+  /** Of its own end towards endpoints. */
+  readonly ports: Ports;
 }

@@ -1,8 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Answers, Hello, Request, WireChange, WireConnection } from '../protocol.ts';
+import { keyOf } from '../row-key.ts';
 import { jsonArray } from './answer-parts.ts';
 import { endpointCounts, totalCounts } from './counting.ts';
 import type { Directory } from './directory.ts';
+import type { ForwarderLog } from './log.ts';
 import type { ThreadConnection } from './messages.ts';
 import type { ThreadGroup } from './thread-group.ts';
 
@@ -26,6 +28,7 @@ export interface RequestsOptions {
   readonly life: ForwarderLife;
   /** Of the shared clock. */
   readonly nowMs: () => number;
+  readonly log: Pick<ForwarderLog, 'warn'>;
 }
 
 /** Answers the requests of the agent and of commands. */
@@ -42,7 +45,7 @@ export class Requests {
   async answer(request: Request): Promise<readonly string[]> {
     switch (request.do) {
       case 'digests':
-        return await jsonArray(this.#digests());
+        return await jsonArray(this.#options.directory.rows.digests());
       case 'counts':
         return await this.#counts();
       case 'connections':
@@ -84,37 +87,30 @@ export class Requests {
   }
 
   async #apply(changes: readonly WireChange[]): Promise<Answers['apply']> {
-    const { directory, threads } = this.#options;
+    const { directory, log } = this.#options;
+    const { rows } = directory;
     let sliceEndsAtMs = performance.now() + SLICE_MS;
-    try {
-      for (const change of changes) {
-        directory.apply(change);
-        if (performance.now() < sliceEndsAtMs) continue;
-        directory.flush();
-        await setImmediate();
-        sliceEndsAtMs = performance.now() + SLICE_MS;
+    for (const change of changes) {
+      try {
+        rows.apply(change);
+      } catch (error) {
+        rows.decline(keyOf(change));
+        log.warn('a row cannot be taken', { row: keyOf(change), error: String(error) });
       }
-    } finally {
-      directory.flush();
+      if (performance.now() < sliceEndsAtMs) continue;
+      await setImmediate();
+      sliceEndsAtMs = performance.now() + SLICE_MS;
     }
-    await threads.settle();
-    return { rowCount: directory.rows.rowCount };
+    const declined = changes.map(keyOf).filter((key) => rows.isDeclined(key));
+    return { rowCount: rows.rowCount, declined: [...new Set(declined)] };
   }
 
   async #pulse(): Promise<Answers['pulse']> {
     const { threads, mostConnections, life } = this.#options;
     const openConnections = await threads.pulse();
     const { isDraining } = life;
-    const accepts = !isDraining && openConnections < mostConnections * FULL_SHARE;
-    return { openConnections, mostConnections, accepts, isDraining };
-  }
-
-  *#digests(): Generator<readonly [key: string, digest: string]> {
-    const { rows } = this.#options.directory;
-    for (const key of rows.keys()) {
-      const digest = rows.digest(key);
-      if (digest !== undefined) yield [key, digest];
-    }
+    const isFull = openConnections >= mostConnections * FULL_SHARE || threads.lacksRoom;
+    return { openConnections, mostConnections, accepts: !isDraining && !isFull, isDraining };
   }
 
   async #counts(): Promise<readonly string[]> {
@@ -139,7 +135,7 @@ export class Requests {
 
   #described({ slot, openedAtMs, ...connection }: ThreadConnection): WireConnection {
     const { directory, nowMs } = this.#options;
-    const { row, endpoint } = directory.slots.identity(slot) ?? { row: '', endpoint: '' };
+    const { row, endpoint } = directory.slots.identity(slot);
     return { ...connection, row, endpoint, ageMs: Math.max(0, Math.round(nowMs() - openedAtMs)) };
   }
 }

@@ -1,57 +1,45 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { endpointCounts, totalCounts } from './counting.ts';
-import type { FrontendQuestion } from './messages.ts';
 import { COUNT, COUNT_FIELDS } from './slots.ts';
 import { testDirectory, testFrontend, testRow } from './testing/directories.ts';
-import { ThreadView } from './testing/thread-view.ts';
+import type { Question } from './testing/thread-view.ts';
 
-const QUESTION: FrontendQuestion = { address: '10.96.0.1', port: 80, source: 'pod' };
+const QUESTION: Question = { address: '10.96.0.1', port: 80, source: 'pod' };
 const FIRST = '10.0.0.1 80';
 
-/** A row that one thread asked for. */
-function asked() {
-  const { directory, memory, slots, clock } = testDirectory();
-  const thread = new ThreadView();
+function served() {
+  const { directory, memory, slots, clock, thread } = testDirectory();
   const row = testRow('web', { local: [FIRST] });
-  directory.apply({ set: row });
-  directory.ask(thread, { tell: 'ask', frontend: QUESTION });
+  directory.rows.apply({ set: row });
   const slot = thread.slotOf(QUESTION, FIRST) ?? -1;
   const count = (name: keyof typeof COUNT, value: number, of = 0) => {
     const counts = memory.counts[of];
     if (counts !== undefined) counts[slot * COUNT_FIELDS + COUNT[name]] = value;
   };
   const remove = (list: 'cluster' | 'local') => {
-    directory.apply({ change: row.key, [list]: { added: [], removed: [FIRST] } });
-    directory.flush();
+    directory.rows.apply({ change: row.key, [list]: { added: [], removed: [FIRST] } });
   };
   const add = () => {
-    directory.apply({ change: row.key, cluster: { added: [FIRST], removed: [] } });
-    directory.flush();
+    directory.rows.apply({ change: row.key, cluster: { added: [FIRST], removed: [] } });
   };
   const round = () => slots.endRound(slots.beginRound());
   return { directory, memory, slots, clock, thread, row, slot, count, remove, add, round };
 }
 
 describe('slots', () => {
-  it('are given to no list that no thread asked for', () => {
-    const { directory, slots } = testDirectory();
-    directory.apply({ set: testRow('web') });
-    assert.deepEqual([...slots.slots()], []);
-  });
-
   it('stay with an endpoint until it has left both lists of its row', () => {
-    const { slots, slot, remove, round } = asked();
+    const { slots, slot, remove, round } = served();
     remove('cluster');
     assert.equal(slots.isLeaving(slot), false);
     remove('local');
     assert.equal(slots.isLeaving(slot), true);
     for (let count = 0; count < 2; count++) round();
-    assert.equal(slots.identity(slot), undefined);
+    assert.equal(slots.identity(slot).row, '');
   });
 
   it('keep their identity while connections are open', () => {
-    const { slots, slot, remove, round, memory, row } = asked();
+    const { slots, slot, remove, round, memory, row } = served();
     memory.open[slot] = 1;
     remove('cluster');
     remove('local');
@@ -59,25 +47,25 @@ describe('slots', () => {
     assert.deepEqual(slots.identity(slot), { row: row.key, endpoint: FIRST });
     memory.open[slot] = 0;
     for (let count = 0; count < 2; count++) round();
-    assert.equal(slots.identity(slot), undefined);
+    assert.equal(slots.identity(slot).row, '');
     assert.equal(slots.leavingCount, 0);
   });
 
   it('are not reused by a round that began before the threads were told', () => {
-    const { slots, slot, remove } = asked();
+    const { slots, slot, remove } = served();
     const early = slots.beginRound();
     remove('cluster');
     remove('local');
     slots.endRound(early);
     const second = slots.beginRound();
     slots.endRound(second);
-    assert.notEqual(slots.identity(slot), undefined, 'one round is not enough');
+    assert.notEqual(slots.identity(slot).row, '', 'one round is not enough');
     slots.endRound(slots.beginRound());
-    assert.equal(slots.identity(slot), undefined);
+    assert.equal(slots.identity(slot).row, '');
   });
 
   it('are the same for an endpoint that returns in time, with its counts', () => {
-    const { slots, slot, remove, add, round, thread, count } = asked();
+    const { slots, slot, remove, add, round, thread, count } = served();
     count('connections', 3);
     remove('cluster');
     remove('local');
@@ -89,44 +77,31 @@ describe('slots', () => {
   });
 
   it('have no counts when another endpoint gets them', () => {
-    const { slots, slot, remove, round, count, directory, memory, row } = asked();
+    const { slots, slot, remove, round, count, directory, memory, row } = served();
     count('connections', 3);
     count('bytesToClient', 100, 1);
     memory.avoided[slot] = 5;
     remove('cluster');
     remove('local');
     for (let rounds = 0; rounds < 2; rounds++) round();
-    directory.apply({ change: row.key, cluster: { added: ['10.0.0.9 80'], removed: [] } });
+    directory.rows.apply({ change: row.key, cluster: { added: ['10.0.0.9 80'], removed: [] } });
     assert.deepEqual(slots.identity(slot), { row: row.key, endpoint: '10.0.0.9 80' });
     assert.ok(Object.values(slots.counts(slot)).every((each) => each === 0));
     assert.equal(slots.avoidedUntil(slot), 0);
   });
 
   it('end with their row', () => {
-    const { slots, slot, directory, row, round } = asked();
-    directory.apply({ delete: row.key });
-    directory.flush();
+    const { slots, slot, directory, row, round } = served();
+    directory.rows.apply({ delete: row.key });
     for (let rounds = 0; rounds < 2; rounds++) round();
-    assert.equal(slots.identity(slot), undefined);
+    assert.equal(slots.identity(slot).row, '');
     assert.deepEqual([...slots.slots()], []);
-  });
-
-  it('run out without an error: an endpoint without one gets no connections', () => {
-    const { directory } = testDirectory();
-    const thread = new ThreadView();
-    const cluster = Array.from(
-      { length: 1_500 },
-      (_, index) => `10.0.${index >> 8}.${index & 255} 80`,
-    );
-    directory.apply({ set: testRow('large', { cluster }) });
-    directory.ask(thread, { tell: 'ask', frontend: QUESTION });
-    assert.equal(thread.endpoints(QUESTION)?.length, 1_000);
   });
 });
 
 describe('counts', () => {
   it('are sums over threads, of endpoints that are in a row and were used', () => {
-    const { directory, count, memory, slot, clock, row } = asked();
+    const { directory, count, memory, slot, clock, row } = served();
     count('connections', 3);
     count('connections', 4, 1);
     memory.open[slot] = 2;
@@ -149,7 +124,7 @@ describe('counts', () => {
   });
 
   it('of endpoints that left are in the totals only, which never fall', () => {
-    const { directory, count, remove, round, clock } = asked();
+    const { directory, count, remove, round, clock } = served();
     count('connections', 3);
     const total = () => totalCounts(directory, clock.nowMs).connections;
     assert.equal(total(), 3);
@@ -162,15 +137,11 @@ describe('counts', () => {
   });
 
   it('survive a frontend that goes and comes back', () => {
-    const { directory, count, slots, slot, row, thread } = asked();
+    const { directory, count, slots, slot, row, thread } = served();
     count('connections', 3);
-    directory.apply({ change: row.key, frontends: [] });
-    directory.flush();
-    for (let ticks = 0; ticks < 3; ticks++) directory.tick();
-    assert.equal(thread.listCount, 0);
-    directory.apply({ change: row.key, frontends: [testFrontend('10.96.0.1', 80)] });
-    directory.flush();
-    directory.ask(thread, { tell: 'ask', frontend: QUESTION });
+    directory.rows.apply({ change: row.key, frontends: [] });
+    assert.equal(thread.find(QUESTION), undefined);
+    directory.rows.apply({ change: row.key, frontends: [testFrontend('10.96.0.1', 80)] });
     assert.equal(thread.slotOf(QUESTION, FIRST), slot);
     assert.equal(slots.counts(slot).connections, 3);
   });

@@ -1,6 +1,16 @@
 import type { ServicePortKey } from '../../../forwarding/model.ts';
+import { encodeSocketAddress } from '../../../linux/sockets/socket-address.ts';
 import type { WireEndpoint } from '../protocol.ts';
-import { COUNT, COUNT_FIELDS, MOST_SLOTS, THREAD_COUNT } from './slots.ts';
+import { namespaceOf } from '../row-key.ts';
+import { Shares } from './shares.ts';
+import {
+  ADDRESS_BYTES,
+  COUNT,
+  COUNT_FIELDS,
+  MOST_SLOTS,
+  type SharedMemory,
+  THREAD_COUNT,
+} from './slots.ts';
 
 /** Whose slot it is. */
 export interface SlotIdentity {
@@ -11,12 +21,11 @@ export interface SlotIdentity {
 /** Sums over all threads, by the names of `COUNT`. */
 export type SlotCounts = Record<keyof typeof COUNT, number>;
 
-export interface SlotMemory {
-  readonly open: Int32Array;
-  readonly avoided: Int32Array;
+export interface SlotTableOptions {
+  readonly memory: Pick<SharedMemory, 'open' | 'avoided' | 'owners' | 'addresses'>;
   /** One of each thread, and the last one for counts of forwarders that handed over. */
   readonly counts: readonly Float64Array[];
-  readonly mostSlots?: number;
+  readonly mostSlots?: number | undefined;
 }
 
 interface Leaving {
@@ -25,6 +34,7 @@ interface Leaving {
   isQuiet: boolean;
 }
 
+const NO_SLOT = 0;
 const FIELDS = Object.keys(COUNT) as (keyof typeof COUNT)[];
 
 /**
@@ -34,58 +44,80 @@ const FIELDS = Object.keys(COUNT) as (keyof typeof COUNT)[];
  * count of its last connection still to add.
  */
 export class SlotTable {
-  readonly #memory: SlotMemory;
+  readonly #open: Int32Array;
+  readonly #avoided: Int32Array;
+  readonly #owners: Int32Array;
+  readonly #addresses: Buffer;
+  readonly #counts: readonly Float64Array[];
   readonly #mostSlots: number;
-  readonly #identities: (SlotIdentity | undefined)[] = [];
+  readonly #shares: Shares;
+  /** By slot; the one of nobody is the first. */
+  readonly #rows: (ServicePortKey | undefined)[] = [''];
+  readonly #endpoints: (WireEndpoint | undefined)[] = [''];
   readonly #free: number[] = [];
   readonly #leaving = new Map<number, Leaving>();
   /** Slots that are leaving, by row and endpoint. */
   readonly #left = new Map<string, number>();
   readonly #gone: SlotCounts = noCounts();
+  readonly #later: { readonly round: number; readonly act: () => void }[] = [];
   #round = 0;
 
-  constructor(memory: SlotMemory) {
-    this.#memory = memory;
-    this.#mostSlots = memory.mostSlots ?? MOST_SLOTS;
+  constructor({ memory, counts, mostSlots = MOST_SLOTS }: SlotTableOptions) {
+    this.#open = new Int32Array(memory.open);
+    this.#avoided = new Int32Array(memory.avoided);
+    this.#owners = new Int32Array(memory.owners);
+    this.#addresses = Buffer.from(memory.addresses);
+    this.#counts = counts;
+    this.#mostSlots = mostSlots;
+    this.#shares = new Shares(mostSlots - 1);
   }
 
-  /** Undefined: all slots are taken. An endpoint that returns gets the slot it had, if it still is there. */
-  take(identity: SlotIdentity): number | undefined {
-    const name = nameOf(identity);
-    const former = this.#left.get(name);
+  /** Endpoints that are leaving count too, as long as they have a slot. */
+  hasRoom(namespace: string, count: number): boolean {
+    return this.#shares.hasRoom(namespace, count);
+  }
+
+  /** There must be room. An endpoint that returns gets the slot it had, if it still is there. */
+  take(identity: SlotIdentity, owner: number): number {
+    const former = this.#left.get(nameOf(identity));
+    const slot = former ?? this.#fresh(identity);
     if (former !== undefined) {
-      this.#left.delete(name);
+      this.#left.delete(nameOf(identity));
       this.#leaving.delete(former);
-      return former;
     }
-    const slot = this.#free.pop() ?? this.#identities.length;
-    if (slot >= this.#mostSlots) return undefined;
-    this.#identities[slot] = identity;
+    Atomics.store(this.#owners, slot, owner);
     return slot;
   }
 
-  /** For a connection to an endpoint that is in no row. Throws if all slots are taken. */
+  /** For a connection to an endpoint that is in no row. Nobody's, if all are taken. */
   takeLeaving(identity: SlotIdentity): number {
-    const slot = this.#left.get(nameOf(identity)) ?? this.take(identity);
-    if (slot === undefined) throw new Error(`all ${this.#mostSlots} slots are taken`);
+    const former = this.#left.get(nameOf(identity));
+    if (former !== undefined) return former;
+    if (this.#free.length === 0 && this.#rows.length === this.#mostSlots) return NO_SLOT;
+    const slot = this.#fresh(identity);
     this.leave(slot);
     return slot;
   }
 
   /** The endpoint left its row. */
   leave(slot: number): void {
-    const identity = this.#identities[slot];
-    if (identity === undefined) return;
+    Atomics.store(this.#owners, slot, 0);
     this.#leaving.set(slot, { round: this.#round, isQuiet: false });
-    this.#left.set(nameOf(identity), slot);
+    this.#left.set(nameOf(this.identity(slot)), slot);
   }
 
-  identity(slot: number): SlotIdentity | undefined {
-    return this.#identities[slot];
+  /** Empty: it was reused, or has none. */
+  identity(slot: number): SlotIdentity {
+    return { row: this.#rows[slot] ?? '', endpoint: this.#endpoints[slot] ?? '' };
   }
 
   get leavingCount(): number {
     return this.#leaving.size;
+  }
+
+  /** Acts when every thread has answered a round that begins after this. */
+  afterRound(act: () => void): void {
+    this.#later.push({ round: this.#round, act });
   }
 
   /** Before every thread is asked for an answer; give the number to `endRound` when all have come. */
@@ -94,6 +126,7 @@ export class SlotTable {
   }
 
   endRound(round: number): void {
+    while (this.#later[0] !== undefined && this.#later[0].round < round) this.#later.shift()?.act();
     for (const [slot, leaving] of this.#leaving) {
       if (leaving.round >= round) continue;
       const isQuiet = this.open(slot) === 0;
@@ -104,26 +137,23 @@ export class SlotTable {
   }
 
   open(slot: number): number {
-    return Atomics.load(this.#memory.open, slot);
+    return Atomics.load(this.#open, slot);
   }
 
   /** In tenths of a second of the shared clock. */
   avoidedUntil(slot: number): number {
-    return Atomics.load(this.#memory.avoided, slot);
+    return Atomics.load(this.#avoided, slot);
   }
 
   counts(slot: number): SlotCounts {
     const sums = noCounts();
-    const at = slot * COUNT_FIELDS;
-    for (const counts of this.#memory.counts) {
-      for (const field of FIELDS) sums[field] += counts[at + COUNT[field]] ?? 0;
-    }
+    this.#add(sums, slot);
     return sums;
   }
 
   /** Counts of a forwarder before this one. */
   addCounts(slot: number, counts: SlotCounts): void {
-    const own = this.#memory.counts.at(-1);
+    const own = this.#counts.at(-1);
     if (own === undefined) return;
     const at = slot * COUNT_FIELDS;
     for (const field of FIELDS)
@@ -139,10 +169,17 @@ export class SlotTable {
     return this.#gone;
   }
 
-  /** Every slot with an identity. */
+  /** Sums over all endpoints, also those that are gone. */
+  sums(): SlotCounts {
+    const sums = { ...this.#gone };
+    for (const slot of this.slots()) this.#add(sums, slot);
+    return sums;
+  }
+
+  /** Every slot that was ever used: has a count, or is avoided. */
   *slots(): Generator<number> {
-    for (let slot = 0; slot < this.#identities.length; slot++) {
-      if (this.#identities[slot] !== undefined) yield slot;
+    for (let slot = 0; slot < this.#rows.length; slot++) {
+      if (this.#rows[slot] !== undefined && this.#isUsed(slot)) yield slot;
     }
   }
 
@@ -153,24 +190,55 @@ export class SlotTable {
   /** A count of the threads as a whole. */
   threadCount(field: keyof typeof THREAD_COUNT): number {
     const at = MOST_SLOTS * COUNT_FIELDS + THREAD_COUNT[field];
-    return this.#memory.counts.reduce((sum, counts) => sum + (counts[at] ?? 0), 0);
+    return this.#counts.reduce((sum, counts) => sum + (counts[at] ?? 0), 0);
   }
 
   addThreadCount(field: keyof typeof THREAD_COUNT, count: number): void {
-    const own = this.#memory.counts.at(-1);
+    const own = this.#counts.at(-1);
     const at = MOST_SLOTS * COUNT_FIELDS + THREAD_COUNT[field];
     if (own !== undefined) own[at] = (own[at] ?? 0) + count;
   }
 
+  /** Most endpoints of a large cluster are never met on one node. */
+  #isUsed(slot: number): boolean {
+    if (this.open(slot) !== 0 || this.avoidedUntil(slot) !== 0) return true;
+    const at = slot * COUNT_FIELDS;
+    for (const counts of this.#counts) {
+      for (let field = 0; field < COUNT_FIELDS; field++) if (counts[at + field] !== 0) return true;
+    }
+    return false;
+  }
+
+  #add(sums: SlotCounts, slot: number): void {
+    const at = slot * COUNT_FIELDS;
+    for (const counts of this.#counts) {
+      for (const field of FIELDS) sums[field] += counts[at + COUNT[field]] ?? 0;
+    }
+  }
+
+  #fresh({ row, endpoint }: SlotIdentity): number {
+    const slot = this.#free.pop() ?? this.#rows.length;
+    this.#rows[slot] = row;
+    this.#endpoints[slot] = endpoint;
+    this.#shares.change(namespaceOf(row), 1);
+    const space = endpoint.indexOf(' ');
+    const [address, port] = [endpoint.slice(0, space), Number(endpoint.slice(space + 1))];
+    const at = slot * ADDRESS_BYTES;
+    encodeSocketAddress(this.#addresses.subarray(at, at + ADDRESS_BYTES), { address, port });
+    return slot;
+  }
+
   #release(slot: number): void {
-    const identity = this.#identities[slot];
-    if (identity !== undefined) this.#left.delete(nameOf(identity));
+    const identity = this.identity(slot);
+    this.#left.delete(nameOf(identity));
+    this.#shares.change(namespaceOf(identity.row), -1);
     this.#leaving.delete(slot);
     this.addGone(this.counts(slot));
     const at = slot * COUNT_FIELDS;
-    for (const counts of this.#memory.counts) counts.fill(0, at, at + COUNT_FIELDS);
-    Atomics.store(this.#memory.avoided, slot, 0);
-    this.#identities[slot] = undefined;
+    for (const counts of this.#counts) counts.fill(0, at, at + COUNT_FIELDS);
+    Atomics.store(this.#avoided, slot, 0);
+    this.#rows[slot] = undefined;
+    this.#endpoints[slot] = undefined;
     this.#free.push(slot);
   }
 }

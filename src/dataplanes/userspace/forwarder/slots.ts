@@ -1,12 +1,19 @@
 /**
- * An endpoint of a row has a slot in memory that all threads share, from the first question for its
- * row on. Pages of slots that are not used cost nothing.
+ * An endpoint of a row has a slot in memory that all threads share. Pages of slots that are not used
+ * cost nothing.
  *
- *   open      Int32, shared: open connections, the measure of choice
- *   avoided   Int32, shared: until when it gets none, in tenths of a second of shared-clock.ts; 0: not avoided
- *   counts    Float64, one array for each thread, so that adding needs no lock; a reader sums them up
+ *   open        Int32: open connections, the measure of choice
+ *   avoided     Int32: until when it gets none, in tenths of a second of shared-clock.ts; 0: not avoided
+ *   owners      Int32: the number of its row; 0: it has left its row
+ *   addresses   32 bytes: its socket address
+ *   counts      Float64, one array for each thread, so that adding needs no lock; a reader sums them up
+ *
+ * Slot 0 is nobody's: connections are counted there whose endpoint has no slot.
  */
 export const MOST_SLOTS = 1_048_576;
+
+/** A slot of `addresses`: struct sockaddr_in6, rounded up. */
+export const ADDRESS_BYTES = 32;
 
 /** Fields of a slot in `counts`. */
 export const COUNT = {
@@ -23,8 +30,28 @@ export const COUNT_FIELDS = Object.keys(COUNT).length;
 /** Counts of the thread as a whole, in the slot after the last one. */
 export const THREAD_COUNT = { accepted: 0, failed: 1, unknownFrontend: 2 } as const;
 
-export function openSlots(): SharedArrayBuffer {
-  return new SharedArrayBuffer(MOST_SLOTS * Int32Array.BYTES_PER_ELEMENT);
+/** What all threads share. */
+export interface SharedMemory {
+  readonly open: SharedArrayBuffer;
+  readonly avoided: SharedArrayBuffer;
+  readonly owners: SharedArrayBuffer;
+  readonly addresses: SharedArrayBuffer;
+  /** Frontends, rows and lists (row-memory.ts). */
+  readonly rows: SharedArrayBuffer;
+  /** One Int32: connections of all threads. */
+  readonly connections: SharedArrayBuffer;
+}
+
+export function openSharedMemory(rowsBytes: number): SharedMemory {
+  const ofSlots = (bytes: number) => new SharedArrayBuffer(MOST_SLOTS * bytes);
+  return {
+    open: ofSlots(Int32Array.BYTES_PER_ELEMENT),
+    avoided: ofSlots(Int32Array.BYTES_PER_ELEMENT),
+    owners: ofSlots(Int32Array.BYTES_PER_ELEMENT),
+    addresses: ofSlots(ADDRESS_BYTES),
+    rows: new SharedArrayBuffer(rowsBytes),
+    connections: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+  };
 }
 
 export function countSlots(): SharedArrayBuffer {

@@ -5,30 +5,36 @@ import type { MovedPair, ThreadConnection } from './messages.ts';
 /** Below the agent's own deadline of two seconds. */
 const PULSE_MS = 1_500;
 const ANSWER_MS = 5_000;
+/** So long the kernel has to take new connections after one found no room. */
+const LACKS_ROOM_MS = 3_000;
 
 /** All copying threads, asked together. Every call rejects if one of them does not answer in time. */
 export class ThreadGroup {
   readonly threads: readonly CopyingThread[];
   #nextTaker = 0;
+  #lackedRoomAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(threads: readonly CopyingThread[]) {
     this.threads = threads;
   }
 
-  /** How many connections they have; every message sent before has been read. */
+  /** How many connections they have. */
   async pulse(): Promise<number> {
     const answers = await Promise.all(
       this.threads.map((thread) => thread.request<'pulse'>({ tell: 'pulse' }, PULSE_MS)),
     );
+    if (answers.some(({ hasRoom }) => !hasRoom)) this.#lackedRoomAtMs = performance.now();
     return answers.reduce((sum, { open }) => sum + open, 0);
   }
 
-  /** Only the threads that were told something since they answered last. */
-  async settle(): Promise<void> {
-    const behind = this.threads.filter(({ isBehind }) => isBehind);
-    await Promise.all(
-      behind.map((thread) => thread.request<'pulse'>({ tell: 'pulse' }, ANSWER_MS)),
-    );
+  /** Of late a connection that had been accepted could not be held. */
+  get lacksRoom(): boolean {
+    return performance.now() - this.#lackedRoomAtMs < LACKS_ROOM_MS;
+  }
+
+  /** These endpoints left their rows. */
+  gone(slots: readonly number[]): void {
+    for (const thread of this.threads) thread.send({ tell: 'gone', slots });
   }
 
   async setAccepting(accepts: boolean): Promise<void> {

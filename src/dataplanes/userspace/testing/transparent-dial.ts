@@ -11,7 +11,7 @@ import {
   MOST_SOCKET_ADDRESS_BYTES,
   type SocketAddress,
 } from '../../../linux/sockets/socket-address.ts';
-import { SourceBinder, setTransparent } from '../../../linux/sockets/transparent.ts';
+import { KEPT_PORTS, SourceBinder, setTransparent } from '../../../linux/sockets/transparent.ts';
 import { untilReady } from '../../../linux/sockets/until-ready.ts';
 
 const DEADLINE_MS = 3000;
@@ -29,7 +29,7 @@ export async function dialTransparently(to: SocketAddress, source?: string): Pro
   const memory = fixedMemory(MOST_SOCKET_ADDRESS_BYTES);
   if (source !== undefined) {
     const length = encodeSocketAddress(memory.bytes, { address: source, port: 0 });
-    succeed(new SourceBinder(options).bind(fd, memory, length), `bind to ${source}`);
+    succeed(new SourceBinder(options, KEPT_PORTS).bind(fd, memory, length), `bind to ${source}`);
   }
   connect(fd, memory.address, encodeSocketAddress(memory.bytes, to));
   await untilReady(fd, 'writable', { timeoutMs: DEADLINE_MS });

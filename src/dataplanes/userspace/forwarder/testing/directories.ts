@@ -1,27 +1,34 @@
 import type { WireFrontend, WireRow } from '../../protocol.ts';
 import { Directory, type DirectoryOptions } from '../directory.ts';
+import { ROW_MEMORY_BYTES } from '../row-memory.ts';
+import { RowWriter } from '../row-writer.ts';
 import { SlotTable } from '../slot-table.ts';
-import { COUNT_FIELDS } from '../slots.ts';
+import { COUNT_FIELDS, openSharedMemory } from '../slots.ts';
+import { ThreadView } from './thread-view.ts';
 
 const SLOTS = 1_000;
 
-export interface TestMemory {
-  readonly open: Int32Array;
-  readonly avoided: Int32Array;
-  readonly counts: readonly Float64Array[];
-}
-
-/** A directory with small memory, and a clock that the test sets. */
-export function testDirectory(options: Partial<DirectoryOptions> = {}) {
-  const memory: TestMemory = {
-    open: new Int32Array(SLOTS),
-    avoided: new Int32Array(SLOTS),
-    counts: [1, 2].map(() => new Float64Array(SLOTS * COUNT_FIELDS)),
+/** A directory with few slots, what its threads see, and a clock that the test sets. */
+export function testDirectory(options: Partial<DirectoryOptions> & { mostSlots?: number } = {}) {
+  const { mostSlots = SLOTS, ...rest } = options;
+  const shared = openSharedMemory(ROW_MEMORY_BYTES);
+  const memory = {
+    open: new Int32Array(shared.open),
+    avoided: new Int32Array(shared.avoided),
+    counts: [1, 2].map(() => new Float64Array(mostSlots * COUNT_FIELDS)),
   };
-  const slots = new SlotTable({ ...memory, mostSlots: SLOTS });
+  const slots = new SlotTable({ memory: shared, counts: memory.counts, mostSlots });
   const clock = { nowMs: 1_000_000 };
-  const directory = new Directory({ slots, nowMs: () => clock.nowMs, waitMs: 1, ...options });
-  return { directory, memory, clock, slots };
+  const gone: number[] = [];
+  const directory = new Directory({
+    memory: shared.rows,
+    writer: new RowWriter(shared.rows),
+    slots,
+    nowMs: () => clock.nowMs,
+    onGone: (left) => gone.push(...left),
+    ...rest,
+  });
+  return { directory, memory, clock, slots, gone, thread: new ThreadView(shared, slots) };
 }
 
 const CLUSTER = { list: 'cluster', masquerade: false } as const;

@@ -1,66 +1,50 @@
-import type { LookupThread } from '../lookups.ts';
-import type { FrontendQuestion, Target, ThreadEndpoint, ToThread } from '../messages.ts';
+import { SOURCE_CLASSES, type SourceClass } from '../../../../forwarding/model.ts';
+import type { SocketAddress } from '../../../../linux/sockets/socket-address.ts';
+import { addressKey, keyText } from '../address-key.ts';
+import { IPV6 } from '../row-memory.ts';
+import { RowReader } from '../row-reader.ts';
+import type { SlotTable } from '../slot-table.ts';
+import type { SharedMemory } from '../slots.ts';
+import { Endpoints } from '../thread/endpoints.ts';
 
-/** What a copying thread knows from the messages that it got. Throws for one that makes no sense. */
-export class ThreadView implements LookupThread {
-  readonly messages: ToThread[] = [];
-  readonly #targets = new Map<string, Target | null>();
-  readonly #lists = new Map<number, Map<number, ThreadEndpoint>>();
-
-  send(message: ToThread): void {
-    this.messages.push(message);
-    switch (message.tell) {
-      case 'target':
-        if (message.target !== null) this.#endpoints(message.target.list);
-        this.#targets.set(nameOf(message.frontend), message.target);
-        return;
-      case 'list':
-        if (this.#lists.has(message.list)) throw new Error(`list ${message.list} told twice`);
-        this.#lists.set(message.list, new Map(message.endpoints.map((each) => [each.slot, each])));
-        return;
-      case 'list-change':
-        for (const slot of message.removed) {
-          if (!this.#endpoints(message.list).delete(slot)) throw new Error(`no slot ${slot}`);
-        }
-        for (const each of message.added) this.#endpoints(message.list).set(each.slot, each);
-        return;
-      case 'list-gone':
-        this.#endpoints(message.list);
-        this.#lists.delete(message.list);
-    }
-  }
-
-  get listCount(): number {
-    return this.#lists.size;
-  }
-
-  /** Undefined: not told. */
-  target(question: FrontendQuestion): Target | null | undefined {
-    return this.#targets.get(nameOf(question));
-  }
-
-  /** Where a connection may go, sorted. */
-  endpoints(question: FrontendQuestion): string[] | undefined {
-    const target = this.target(question);
-    if (target === undefined || target === null) return undefined;
-    const endpoints = [...this.#endpoints(target.list).values()];
-    return endpoints.map(({ address, port }) => `${address} ${port}`).sort();
-  }
-
-  slotOf(question: FrontendQuestion, endpoint: string): number | undefined {
-    const target = this.target(question);
-    if (target === undefined || target === null) return undefined;
-    const all = [...this.#endpoints(target.list).values()];
-    return all.find(({ address, port }) => `${address} ${port}` === endpoint)?.slot;
-  }
-
-  #endpoints(list: number): Map<number, ThreadEndpoint> {
-    const endpoints = this.#lists.get(list);
-    if (endpoints === undefined) throw new Error(`list ${list} was not told`);
-    return endpoints;
-  }
+export interface Question extends SocketAddress {
+  readonly source: SourceClass;
 }
 
-function nameOf({ source, address, port }: FrontendQuestion): string {
-  return `${source} ${address} ${port}`;
+/** What a copying thread finds in the shared memory. */
+export class ThreadView {
+  readonly #reader: RowReader;
+  readonly #endpoints: Endpoints;
+  readonly #slots: SlotTable;
+
+  constructor(memory: SharedMemory, slots: SlotTable) {
+    this.#reader = new RowReader(memory.rows);
+    this.#endpoints = new Endpoints(memory);
+    this.#slots = slots;
+  }
+
+  /** Undefined: nothing is forwarded for this source class. Endpoints are sorted. */
+  find({ address, port, source }: Question) {
+    const reader = this.#reader;
+    const version = reader.begin();
+    const key = addressKey({ address, port });
+    if (!reader.find(key, SOURCE_CLASSES.indexOf(source))) return undefined;
+    if (!reader.isCurrent(version)) throw new Error('nobody writes meanwhile');
+    const { row, list, masquerade, isSticky, size } = reader;
+    const slots = Array.from({ length: size }, (_, index) => reader.slotAt(index));
+    const endpoints = slots.map((slot) => this.#textOf(slot)).sort();
+    return { row, list, masquerade, isSticky, slots, endpoints };
+  }
+
+  slotOf(question: Question, endpoint: string): number | undefined {
+    return this.find(question)?.slots.find((slot) => this.#textOf(slot) === endpoint);
+  }
+
+  #textOf(slot: number): string {
+    const { endpoint } = this.#slots.identity(slot);
+    const isIPv6 = endpoint.includes(':');
+    const key = this.#endpoints.key(slot, isIPv6);
+    if (((key.meta & IPV6) !== 0) !== isIPv6) throw new Error('the family differs');
+    return keyText(key);
+  }
 }

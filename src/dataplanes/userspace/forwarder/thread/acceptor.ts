@@ -1,36 +1,45 @@
 import { constants } from 'node:os';
-import { SOURCE_CLASSES, type SourceClass } from '../../../../forwarding/model.ts';
+import { SOURCE_CLASSES } from '../../../../forwarding/model.ts';
 import type { AddressCalls } from '../../../../linux/sockets/address-calls.ts';
-import { EPOLLEXCLUSIVE, EPOLLIN } from '../../../../linux/sockets/constants.ts';
+import {
+  EPOLLEXCLUSIVE,
+  EPOLLIN,
+  IP_MULTICAST_TTL,
+  IPV6_MULTICAST_HOPS,
+  SOL_IP,
+  SOL_IPV6,
+} from '../../../../linux/sockets/constants.ts';
 import type { Epoll } from '../../../../linux/sockets/epoll.ts';
 import { SocketError } from '../../../../linux/sockets/errors.ts';
 import { close } from '../../../../linux/sockets/libc.ts';
 import { listenerPort } from '../../../../linux/sockets/listener.ts';
+import { isNoRoom } from '../../../../linux/sockets/no-room.ts';
 import type { SocketOptions } from '../../../../linux/sockets/options.ts';
-import {
-  decodeSocketAddress,
-  IPV4_OFFSET,
-  IPV6_OFFSET,
-} from '../../../../linux/sockets/socket-address.ts';
+import { IPV4_OFFSET, IPV6_OFFSET } from '../../../../linux/sockets/socket-address.ts';
+import { keyOfSocketAddress } from '../address-key.ts';
 import type { ThreadStart } from '../messages.ts';
-import { COUNT } from '../slots.ts';
 import type { Counts } from './counts.ts';
-import { type Frontends, ipv4Of } from './frontends.ts';
 import { Pair } from './pair.ts';
 
 /** At a listener in one iteration, so that accepting does not starve copying. */
 const MOST_AT_ONCE = 32;
-/** After running out of descriptors; one that another thread closes is not reported here. */
-const NO_DESCRIPTORS_MS = 100;
-const COUNT_FIELDS = { toEndpoint: COUNT.bytesToEndpoint, toClient: COUNT.bytesToClient };
-const { EAGAIN, EBADF, EINVAL, ENOTSOCK, EMFILE, ENFILE, ENOBUFS, ENOMEM } = constants.errno;
+/** After running out of descriptors or watches; what others free is not reported here. */
+const NO_ROOM_MS = 100;
+/** What the kernel gives packets by default, and the most hops of a connection that runs in circles. */
+const MOST_HOPS = 64;
+/** On an accepted socket these are the hops that the client's packet had left: the kernel notes them there. */
+const HOPS_LEFT = {
+  IPv4: { level: SOL_IP, name: IP_MULTICAST_TTL },
+  IPv6: { level: SOL_IPV6, name: IPV6_MULTICAST_HOPS },
+} as const;
+const { EAGAIN, EBADF, EINVAL, ENOENT, ENOTSOCK } = constants.errno;
 
 interface Listening {
   readonly fd: number;
   readonly port: number;
   readonly isIPv6: boolean;
-  readonly source: SourceClass;
-  readonly sourceIndex: number;
+  /** The index of its source class. */
+  readonly source: number;
   /** How many are accepted at once, by how many waited last: asking in vain costs a call. */
   burst: number;
 }
@@ -40,30 +49,31 @@ interface AcceptorParts {
   readonly calls: AddressCalls;
   readonly options: SocketOptions;
   readonly counts: Counts;
-  readonly frontends: Frontends;
   readonly clock: () => number;
-  readonly mostConnections: number;
-  readonly openCount: () => number;
   readonly onPair: (pair: Pair) => void;
-  /** A frontend that was not asked for yet. */
-  readonly onUnknown: (pair: Pair) => void;
 }
 
 /** Accepts connections from the listeners that all threads share. */
 export class Acceptor {
   readonly #of: AcceptorParts;
   readonly #listeners: ReadonlyMap<number, Listening>;
+  readonly #mostConnections: number;
   #isListening = false;
   #isWanted: boolean;
   #pausedUntilMs = 0;
+  #hadRoom = true;
 
-  constructor(of: AcceptorParts, start: Pick<ThreadStart, 'listeners' | 'accepts'>) {
+  constructor(
+    of: AcceptorParts,
+    start: Pick<ThreadStart, 'listeners' | 'accepts' | 'mostConnections'>,
+  ) {
     this.#of = of;
     this.#isWanted = start.accepts;
+    this.#mostConnections = start.mostConnections;
     this.#listeners = new Map(
-      start.listeners.map(({ fd, source, isIPv6 }) => {
-        const sourceIndex = SOURCE_CLASSES.indexOf(source);
-        return [fd, { fd, port: listenerPort(fd), isIPv6, source, sourceIndex, burst: 1 }];
+      start.listeners.map(({ fd, source: name, isIPv6 }) => {
+        const source = SOURCE_CLASSES.indexOf(name);
+        return [fd, { fd, port: listenerPort(fd), isIPv6, source, burst: 1 }];
       }),
     );
   }
@@ -88,9 +98,18 @@ export class Acceptor {
     this.refresh(this.#of.clock());
   }
 
+  /** There is no room for what was accepted last. */
   pause(): void {
-    this.#pausedUntilMs = this.#of.clock() + NO_DESCRIPTORS_MS;
+    this.#hadRoom = false;
+    this.#pausedUntilMs = this.#of.clock() + NO_ROOM_MS;
     this.#setListening(false);
+  }
+
+  /** Whether there was room for everything since the last call. */
+  takeHadRoom(): boolean {
+    const hadRoom = this.#hadRoom;
+    this.#hadRoom = true;
+    return hadRoom;
   }
 
   isPaused(nowMs: number): boolean {
@@ -105,9 +124,7 @@ export class Acceptor {
 
   /** Listens or not, as it should. */
   refresh(nowMs: number): void {
-    const { openCount, mostConnections } = this.#of;
-    const hasRoom = openCount() < mostConnections && !this.isPaused(nowMs);
-    this.#setListening(this.#isWanted && hasRoom);
+    this.#setListening(this.#isWanted && !this.isPaused(nowMs));
   }
 
   #setListening(isListening: boolean): void {
@@ -117,45 +134,49 @@ export class Acceptor {
       // Level-triggered: what is not accepted now is reported again.
       const { epoll } = this.#of;
       const failed = isListening ? epoll.add(fd, EPOLLIN | EPOLLEXCLUSIVE, 0) : epoll.remove(fd);
-      if (failed !== 0) throw new SocketError('watch a listener', failed);
+      if (failed === 0 || (!isListening && failed === ENOENT)) continue;
+      if (!isNoRoom(failed)) throw new SocketError('watch a listener', failed);
+      this.pause();
+      return;
     }
   }
 
-  /** False: nothing is left to accept. */
+  /**
+   * False: nothing is left to accept. Connections for which there is no room are reset: their
+   * clients believe to be connected, and would wait for an answer that nobody sends.
+   */
   #accept(listener: Listening): boolean {
-    const { calls, counts, openCount, mostConnections } = this.#of;
-    if (openCount() >= mostConnections) {
-      this.#setListening(false);
-      return false;
-    }
+    const { calls, counts, options } = this.#of;
     const fd = calls.accept(listener.fd);
     if (fd < 0) return this.#onAcceptError(-fd);
     counts.addOfThread('accepted');
-    if (calls.originalDestination(fd, listener.isIPv6) < 0 || this.#isDirect(listener, fd)) {
-      this.#of.options.resetOnClose(fd);
+    const isFull = counts.connections >= this.#mostConnections;
+    const hopLimit = Math.min(this.#hopsLeft(fd, listener.isIPv6), MOST_HOPS + 1) - 1;
+    if (isFull || hopLimit <= 0) counts.addOfThread('failed');
+    if (isFull) this.#hadRoom = false;
+    const isServed = !isFull && hopLimit > 0 && calls.originalDestination(fd, listener.isIPv6) >= 0;
+    if (isServed && !this.#isDirect(listener, fd)) this.#begin(listener, fd, hopLimit);
+    else {
+      options.resetOnClose(fd);
       close(fd);
-    } else this.#begin(listener, fd);
+    }
     return true;
   }
 
-  #begin(listener: Listening, clientFd: number): void {
-    const { calls, frontends, clock, onPair, onUnknown } = this.#of;
-    const { isIPv6, sourceIndex, source } = listener;
-    const known = frontends.find(calls.address, isIPv6, sourceIndex);
-    const frontend = known ?? frontends.add({ ...decodeSocketAddress(calls.address), source });
-    const { peer } = calls;
-    const pair = new Pair({
-      clientFd,
-      isIPv6,
-      clientIPv4: isIPv6 ? 0 : ipv4Of(peer, IPV4_OFFSET),
-      clientIPv6: isIPv6 ? peer.toString('latin1', IPV6_OFFSET, IPV6_OFFSET + 16) : '',
-      clientPort: ((peer[2] as number) << 8) | (peer[3] as number),
-      frontend,
-      openedAtMs: clock(),
-      countFields: COUNT_FIELDS,
-    });
-    if (known === undefined) onUnknown(pair);
-    else onPair(pair);
+  /**
+   * An endpoint may be an address of a Service again, on this node or another one. As a router does,
+   * each forwarder passes on one hop less, or one connection would become as many as fit.
+   */
+  #hopsLeft(fd: number, isIPv6: boolean): number {
+    const found = this.#of.options.getNumber(fd, isIPv6 ? HOPS_LEFT.IPv6 : HOPS_LEFT.IPv4);
+    return found < 0 ? MOST_HOPS + 1 : found;
+  }
+
+  #begin({ isIPv6, source }: Listening, clientFd: number, hopLimit: number): void {
+    const { calls, clock, onPair } = this.#of;
+    const frontend = keyOfSocketAddress(calls.address, isIPv6);
+    const client = keyOfSocketAddress(calls.peer, isIPv6);
+    onPair(new Pair({ clientFd, client, frontend, source, hopLimit, openedAtMs: clock() }));
   }
 
   /** The listener's own address was the destination: nothing was translated. */
@@ -172,7 +193,7 @@ export class Acceptor {
 
   #onAcceptError(failed: number): boolean {
     if (failed === EAGAIN) return false;
-    if (failed === EMFILE || failed === ENFILE || failed === ENOBUFS || failed === ENOMEM) {
+    if (isNoRoom(failed)) {
       this.pause();
       return false;
     }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openSlots } from '../slots.ts';
 import { Avoidance } from './avoidance.ts';
 
 const SLOT = 7;
+const openSlots = () => new SharedArrayBuffer((SLOT + 1) * Int32Array.BYTES_PER_ELEMENT);
 
 /** How long the endpoint is avoided from that time on, in ms. */
 function avoidedMs(avoidance: Avoidance, nowMs: number): number {

@@ -1,8 +1,7 @@
 import type { AddressCalls } from '../../../../linux/sockets/address-calls.ts';
-import { decodeSocketAddress } from '../../../../linux/sockets/socket-address.ts';
 import type { WireConnection } from '../../protocol.ts';
+import { keyOfSocketAddress, keyOfText, keyText, portOfKey } from '../address-key.ts';
 import type { ThreadConnection } from '../messages.ts';
-import { addressText, clientText, readAddressText } from './client-text.ts';
 import { type Pair, STATE } from './pair.ts';
 
 /** The first ones, with their addresses. */
@@ -23,9 +22,9 @@ export function listConnections(
 function connectionOf(pair: Pair, calls: AddressCalls): ThreadConnection {
   return {
     slot: pair.slot,
-    client: clientText(pair),
-    frontend: addressText(pair.frontend),
-    source: sourceText(pair, calls),
+    client: keyText(pair.client),
+    frontend: keyText(pair.frontend),
+    source: ownAddressText(pair, calls),
     state: stateOf(pair),
     openedAtMs: pair.openedAtMs,
     bytesToEndpoint: pair.toEndpoint.byteCount,
@@ -34,11 +33,11 @@ function connectionOf(pair: Pair, calls: AddressCalls): ThreadConnection {
 }
 
 /** The forwarder's own end towards the endpoint; empty while it is dialling. */
-export function sourceText(pair: Pair, calls: AddressCalls): string {
-  if (pair.source !== '' || pair.state !== STATE.open) return pair.source;
+export function ownAddressText(pair: Pair, calls: AddressCalls): string {
+  if (pair.ownAddress !== '' || pair.state !== STATE.open) return pair.ownAddress;
   if (calls.ownAddress(pair.endpointFd) < 0) return '';
-  pair.source = addressText(decodeSocketAddress(calls.address));
-  return pair.source;
+  pair.ownAddress = keyText(keyOfSocketAddress(calls.address, pair.isIPv6));
+  return pair.ownAddress;
 }
 
 function stateOf(pair: Pair): WireConnection['state'] {
@@ -54,11 +53,11 @@ export function findConnections(
 ): Pair[] {
   const wanted = new Set(named.map(({ client, frontend }) => `${client} ${frontend}`));
   // Ports are compared first: formatting the addresses of every pair would cost more.
-  const ports = new Set(named.map(({ client }) => readAddressText(client).port));
+  const ports = new Set(named.map(({ client }) => portOfKey(keyOfText(client))));
   const found: Pair[] = [];
   for (const pair of pairs) {
-    if (!ports.has(pair.clientPort)) continue;
-    if (wanted.has(`${clientText(pair)} ${addressText(pair.frontend)}`)) found.push(pair);
+    if (!ports.has(portOfKey(pair.client))) continue;
+    if (wanted.has(`${keyText(pair.client)} ${keyText(pair.frontend)}`)) found.push(pair);
   }
   return found;
 }

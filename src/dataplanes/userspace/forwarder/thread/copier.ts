@@ -18,12 +18,21 @@ import { boundBuffers } from './bulk.ts';
 import { BULK_BYTES } from './bulk-bytes.ts';
 import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
-import { STATE, type Stream } from './pair.ts';
+import { type Pair, STATE, type Stream } from './pair.ts';
 
 const { EAGAIN, EINTR } = constants.errno;
 /** Of one stream in one iteration, so that a fast one does not hold up the others. */
 const MOST_BLOCKS = 8;
 const READABLE = EPOLLIN | EPOLLRDHUP | EPOLLHUP;
+
+interface CopierParts {
+  readonly blocks: Blocks;
+  readonly counts: Counts;
+  readonly endings: Endings;
+  readonly options: SocketOptions;
+  /** One side has said that nothing more will come. */
+  readonly onHalfClosed: (pair: Pair) => void;
+}
 
 /** Copies bytes, ends and resets between the sockets of open pairs. */
 export class Copier {
@@ -31,10 +40,12 @@ export class Copier {
   readonly #counts: Counts;
   readonly #endings: Endings;
   readonly #options: SocketOptions;
+  readonly #onHalfClosed: (pair: Pair) => void;
   #due: Stream[] = [];
 
-  constructor(of: { blocks: Blocks; counts: Counts; endings: Endings; options: SocketOptions }) {
+  constructor(of: CopierParts) {
     this.#blocks = of.blocks;
+    this.#onHalfClosed = of.onHalfClosed;
     this.#counts = of.counts;
     this.#endings = of.endings;
     this.#options = of.options;
@@ -148,7 +159,10 @@ export class Copier {
     const { pair } = stream;
     // Closing says it too.
     if (pair.toEndpoint.hasPassedEnd && pair.toClient.hasPassedEnd) this.#endings.close(pair);
-    else shutdown(stream.to, SHUT_WR);
+    else {
+      shutdown(stream.to, SHUT_WR);
+      this.#onHalfClosed(pair);
+    }
   }
 
   #count(stream: Stream, sent: number): void {

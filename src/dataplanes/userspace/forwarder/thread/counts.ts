@@ -8,9 +8,21 @@ export class Counts {
   readonly #counts: Float64Array;
   readonly #open: Int32Array;
 
-  constructor(start: Pick<ThreadStart, 'counts' | 'open'>) {
-    this.#counts = new Float64Array(start.counts);
-    this.#open = new Int32Array(start.open);
+  readonly #connections: Int32Array;
+
+  constructor({ counts, memory }: Pick<ThreadStart, 'counts' | 'memory'>) {
+    this.#counts = new Float64Array(counts);
+    this.#open = new Int32Array(memory.open);
+    this.#connections = new Int32Array(memory.connections);
+  }
+
+  /** Of all threads. */
+  get connections(): number {
+    return Atomics.load(this.#connections, 0);
+  }
+
+  changeConnections(by: 1 | -1): void {
+    Atomics.add(this.#connections, 0, by);
   }
 
   add(slot: number, field: number, count: number): void {

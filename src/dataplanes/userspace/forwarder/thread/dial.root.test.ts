@@ -38,7 +38,7 @@ describe('dialling', () => {
     const refused = node.main.count(dead.slot, 'refused');
     assert.ok(refused >= 1 && refused <= 3, `${refused} attempts, although it is avoided`);
     assert.equal(node.main.count(live.slot, 'connections'), 50);
-    assert.notEqual(Atomics.load(new Int32Array(node.main.avoided), dead.slot), 0);
+    assert.notEqual(Atomics.load(new Int32Array(node.main.memory.avoided), dead.slot), 0);
   });
 
   it('goes on to another endpoint when one is silent', async () => {
@@ -66,7 +66,7 @@ describe('dialling', () => {
   it('clears the avoidance of an endpoint that accepts again', async () => {
     const live = await node.serve((socket) => socket.end('live'));
     const frontend = node.newFrontend();
-    const avoided = new Int32Array(node.main.avoided);
+    const avoided = new Int32Array(node.main.memory.avoided);
     Atomics.store(avoided, live.slot, 1);
     node.main.setList(frontend.port, [live]);
     node.main.setTarget(frontend, { list: frontend.port });
@@ -83,8 +83,8 @@ describe('dialling', () => {
     const client = await connected(frontend);
     const answer = readAll(client);
     await eventually(() => node.main.openCount(dead.slot) === 1, 'it is dialled');
-    const list = frontend.port;
-    node.main.tell({ tell: 'list-change', list, added: [live], removed: [dead.slot] });
+    node.main.setList(frontend.port, [live]);
+    node.main.tell({ tell: 'gone', slots: [dead.slot] });
     // The only endpoint would have had ten seconds.
     assert.equal(await answer, 'live');
     assert.equal(node.main.count(dead.slot, 'timedOut'), 0);
@@ -124,8 +124,8 @@ describe('dialling', () => {
     const dead = refusing();
     const frontend = node.newFrontend();
     const asked: (readonly number[])[] = [];
-    node.main.onStick = ({ client, list, not }) => {
-      assert.deepEqual([client, list], ['10.9.0.1', frontend.port]);
+    node.main.onStick = ({ client, row, list, not }) => {
+      assert.deepEqual([client, row, list], ['10.9.0.1', frontend.port, 'cluster']);
       asked.push(not);
       return not.length === 0 ? dead.slot : first.slot;
     };

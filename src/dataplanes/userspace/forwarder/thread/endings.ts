@@ -32,6 +32,7 @@ export class Endings {
 
   begin(pair: Pair): void {
     this.#pairs.add(pair);
+    this.#counts.changeConnections(1);
   }
 
   /** What one side broke off, or what cannot go on, is reset on both sides. */
@@ -54,6 +55,7 @@ export class Endings {
     pair.state = STATE.closed;
     pair.queue?.remove(pair);
     this.#pairs.delete(pair);
+    this.#counts.changeConnections(-1);
     this.#release(pair.toEndpoint);
     this.#release(pair.toClient);
     if (pair.endpointFd !== NONE) this.#sockets.forget(pair.toClient);

@@ -98,20 +98,48 @@ describe('a copying thread', () => {
     assert.equal(open, 0);
   });
 
-  it('resets connections that wait for a frontend that does not exist', async () => {
-    const frontend = node.newFrontend();
-    const clients = await Promise.all([connected(frontend), connected(frontend)]);
+  it('serves a connection whose frontend comes a moment later, and resets one whose never comes', async () => {
+    const endpoint = await node.serve((peer) => peer.end('served'));
+    const [late, never] = [node.newFrontend(), node.newFrontend()];
+    const clients = await Promise.all([connected(late), connected(never)]);
     const answers = clients.map(readAll);
-    await node.main.until((said) => said.tell === 'ask' && said.frontend.port === frontend.port);
-    await eventually(() => node.main.threadCount('accepted') >= 2, 'both are accepted');
     await node.main.ask({ tell: 'pulse' });
-    node.main.setTarget(frontend, null);
-    assert.deepEqual(await Promise.all(answers), ['ECONNRESET', 'ECONNRESET']);
-    const asked = node.main.heard.filter(
-      (said) => said.tell === 'ask' && said.frontend.port === frontend.port,
-    );
-    assert.equal(asked.length, 1, 'one question for two connections');
-    assert.equal(node.main.threadCount('unknownFrontend'), 2);
+    node.main.setList(late.port, [endpoint]);
+    node.main.setTarget(late, { list: late.port });
+    assert.deepEqual(await Promise.all(answers), ['served', 'ECONNRESET']);
+    assert.equal(node.main.threadCount('unknownFrontend'), 1);
+    for (const client of clients) client.destroy();
+  });
+
+  it('resets a half-closed connection in which nothing moves', async () => {
+    const peers: Socket[] = [];
+    const endpoint = await node.serve((peer) => peers.push(peer));
+    const frontend = node.newFrontend();
+    node.main.setList(frontend.port, [endpoint]);
+    node.main.setTarget(frontend, { list: frontend.port });
+    const client = await connected(frontend);
+    const answer = readAll(client);
+    client.end();
+    assert.equal(await answer, 'ECONNRESET');
+    await eventually(() => node.main.openCount(endpoint.slot) === 0, 'the pair is closed');
+    for (const socket of [client, ...peers]) socket.destroy();
+  });
+
+  it('keeps a half-closed connection as long as bytes move', async () => {
+    const endpoint = await node.serve((peer) => {
+      peer.resume();
+      let left = 20;
+      const speak = setInterval(() => {
+        left -= 1;
+        if (left > 0) peer.write('x');
+        else peer.end(() => clearInterval(speak));
+      }, 100);
+    });
+    const frontend = node.newFrontend();
+    node.main.setList(frontend.port, [endpoint]);
+    node.main.setTarget(frontend, { list: frontend.port });
+    // Four times as long as one in which nothing moves may stay.
+    assert.equal(await converse(frontend, 'hello'), 'x'.repeat(19));
   });
 
   it('lists connections with all addresses, and ends those that are named', async () => {

@@ -2,12 +2,14 @@ import type { AddressCalls } from '../../../../linux/sockets/address-calls.ts';
 import type { FromThread, ToThread } from '../messages.ts';
 import type { Acceptor } from './acceptor.ts';
 import { findConnections, listConnections } from './connection-list.ts';
+import type { Dialler } from './dialler.ts';
 import type { Endings } from './endings.ts';
 import type { MovingPairs } from './moving-pairs.ts';
-import type { Questions } from './questions.ts';
+import type { Sticking } from './sticking.ts';
 
 interface InboxParts {
-  readonly questions: Questions;
+  readonly sticking: Sticking;
+  readonly dialler: Dialler;
   readonly endings: Endings;
   readonly acceptor: Acceptor;
   readonly moving: MovingPairs;
@@ -17,25 +19,21 @@ interface InboxParts {
 
 /** Handles one message of the main thread; false: the thread is to stop. */
 export function handleMessage(of: InboxParts, message: ToThread): boolean {
-  const { questions, endings, acceptor, moving, tell } = of;
+  const { sticking, endings, acceptor, moving, tell } = of;
   switch (message.tell) {
-    case 'target':
-      questions.setTarget(message.frontend, message.target);
-      return true;
-    case 'list':
-      questions.setList(message.list, message.endpoints);
-      return true;
-    case 'list-change':
-      questions.changeList(message.list, message);
-      return true;
-    case 'list-gone':
-      questions.deleteList(message.list);
+    case 'gone':
+      of.dialler.redialFrom(new Set(message.slots));
       return true;
     case 'stick':
-      questions.answerStick(message.connection, message.slot);
+      sticking.answer(message.connection, message.slot);
       return true;
     case 'pulse':
-      tell({ tell: 'pulse', id: message.id, open: endings.pairs.size });
+      tell({
+        tell: 'pulse',
+        id: message.id,
+        open: endings.pairs.size,
+        hasRoom: acceptor.takeHadRoom(),
+      });
       return true;
     case 'connections': {
       const first = listConnections(endings.pairs, message.most, of.calls);

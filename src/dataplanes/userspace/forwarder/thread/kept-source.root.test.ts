@@ -56,7 +56,7 @@ for (const version of ['ipv4', 'ipv6'] as const) {
 
     function frontendTo(host: PlacedHost, port: number, masquerade: boolean) {
       main.setList(port, [{ slot: port, address: host[version], port: SERVED_PORT }]);
-      main.setTarget({ address, port, source: 'pod' }, { list: port, masquerade });
+      main.setTarget({ address, port }, { list: port, masquerade });
       return { transport: 'TCP', address, port } as const;
     }
 
@@ -84,7 +84,7 @@ for (const version of ['ipv4', 'ipv6'] as const) {
            ${family} daddr ${address} tcp dport 84 dnat to ${target}:${other.listener.port}; }; }`,
       );
       other.setList(84, [{ slot: 84, address: endpoint[version], port: SERVED_PORT }]);
-      other.setTarget({ address, port: 84, source: 'pod' }, { list: 84, masquerade: false });
+      other.setTarget({ address, port: 84 }, { list: 84, masquerade: false });
       const [answer] = await client.ask({ transport: 'TCP', address, port: 84 });
       assert.deepEqual([answer?.by, answer?.saw], ['endpoint', node]);
     });

@@ -5,7 +5,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { raiseOpenFiles } from '../../../../linux/sockets/raise-open-files.ts';
 import { type Host, SERVED_PORT, startHost } from '../../../../linux/testing/hosts/host.ts';
-import { connected, ENDPOINT, eventually, startNode, type TestNode } from './testing/own-node.ts';
+import type { FromThread } from '../messages.ts';
+import {
+  connected,
+  converse,
+  ENDPOINT,
+  eventually,
+  startNode,
+  type TestNode,
+} from './testing/own-node.ts';
 
 const MOST = 8;
 let node: TestNode;
@@ -41,25 +49,33 @@ function served() {
   return { slot, frontend };
 }
 
-async function openCount(): Promise<number> {
-  const { open } = (await node.main.ask({ tell: 'pulse' })) as { open: number };
-  return open;
+async function pulse(): Promise<{ readonly open: number; readonly hasRoom: boolean }> {
+  const answer = await node.main.ask({ tell: 'pulse' });
+  assert.equal(answer.tell, 'pulse');
+  const { open, hasRoom } = answer as Extract<FromThread, { tell: 'pulse' }>;
+  return { open, hasRoom };
 }
 
 describe('limits', () => {
-  it('leaves connections above its limit in the queue until there is room', async () => {
+  it('resets connections above its limit, tells that it has no room, and serves again', async () => {
     const { slot, frontend } = served();
-    const clients = await Promise.all(Array.from({ length: MOST + 2 }, () => connected(frontend)));
+    const clients = await Promise.all(Array.from({ length: MOST }, () => connected(frontend)));
     await eventually(() => node.main.count(slot, 'connections') === MOST, 'it is full');
-    assert.equal(await openCount(), MOST);
-    for (const client of clients.slice(0, 3)) client.resetAndDestroy();
-    await eventually(() => node.main.count(slot, 'connections') >= MOST + 2, 'two more');
-    for (const client of clients.slice(3)) client.resetAndDestroy();
+    assert.equal((await pulse()).hasRoom, true);
+    assert.equal(await converse(frontend, 'more'), 'ECONNRESET');
+    assert.deepEqual(await pulse(), { open: MOST, hasRoom: false });
+    for (const client of clients) client.resetAndDestroy();
+    await eventually(() => node.main.openCount(slot) === 0, 'all are closed');
+    const again = await connected(frontend);
+    await eventually(() => node.main.count(slot, 'connections') === MOST + 1, 'it is served');
+    assert.equal((await pulse()).hasRoom, true);
+    again.resetAndDestroy();
     await eventually(() => node.main.openCount(slot) === 0, 'all are closed');
   });
 
   it('waits for descriptors without spinning, and serves all when there are some', async () => {
     const { slot, frontend } = served();
+    const failed = node.main.threadCount('failed');
     // Room for two pairs and a half.
     limitOpenFiles(limitWithFree(5));
     try {
@@ -74,9 +90,21 @@ describe('limits', () => {
       raiseOpenFiles(4096);
       for (const { speak } of held) assert.equal((await speak()).by, 'clients');
       assert.equal(node.main.count(slot, 'connections'), 6);
-      assert.equal(node.main.threadCount('failed'), 0);
+      assert.equal(node.main.threadCount('failed'), failed);
     } finally {
       raiseOpenFiles(4096);
     }
+  });
+
+  it('passes on one hop less than the client had left, so that no connection runs in circles', async () => {
+    const many = await startNode();
+    const [frontend, slot] = [many.newFrontend(), many.newSlot()];
+    many.main.setList(frontend.port, [{ slot, ...frontend }]);
+    many.main.setTarget(frontend, { list: frontend.port });
+    assert.equal(await converse(frontend, ''), 'ECONNRESET');
+    const opened = many.main.count(slot, 'connections');
+    assert.ok(opened > 30 && opened <= 64, `${opened} connections`);
+    await eventually(() => many.main.openCount(slot) === 0, 'all are closed');
+    await many.close();
   });
 });

@@ -2,17 +2,13 @@ import type { AddressCalls } from '../../../../linux/sockets/address-calls.ts';
 import { setKeepalive } from '../../../../linux/sockets/keepalive.ts';
 import { close } from '../../../../linux/sockets/libc.ts';
 import type { SocketOptions } from '../../../../linux/sockets/options.ts';
+import { keyOfText, keyText } from '../address-key.ts';
 import type { MovedPair } from '../messages.ts';
-import { COUNT } from '../slots.ts';
-import { addressText, clientFields, clientText, readAddressText } from './client-text.ts';
-import { sourceText } from './connection-list.ts';
+import { ownAddressText } from './connection-list.ts';
 import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
-import { unaskedFrontend } from './frontends.ts';
 import { Pair, STATE } from './pair.ts';
 import type { SocketTable } from './socket-table.ts';
-
-const COUNT_FIELDS = { toEndpoint: COUNT.bytesToEndpoint, toClient: COUNT.bytesToClient };
 
 interface MovingParts {
   readonly sockets: SocketTable;
@@ -69,13 +65,12 @@ export class MovingPairs {
 
   #takeOne(moved: MovedPair): void {
     const { endings, sockets, counts, options } = this.#of;
-    const frontend = unaskedFrontend({ ...readAddressText(moved.frontend), source: 'outside' });
     const { clientFd, openedAtMs } = moved;
-    const client = clientFields(moved.client);
-    const start = { ...client, clientFd, frontend, openedAtMs, countFields: COUNT_FIELDS };
-    const pair = new Pair(start);
+    const [client, frontend] = [keyOfText(moved.client), keyOfText(moved.frontend)];
+    // It is connected: neither its source class nor its hop limit is needed any more.
+    const pair = new Pair({ clientFd, client, frontend, openedAtMs, source: 0, hopLimit: 0 });
     pair.state = STATE.open;
-    pair.source = moved.source;
+    pair.ownAddress = moved.source;
     pair.slot = moved.slot;
     counts.changeOpen(pair.slot, 1);
     pair.toClient.from = moved.endpointFd;
@@ -89,8 +84,7 @@ export class MovingPairs {
     setKeepalive(options, moved.endpointFd);
     pair.isClientWatched = true;
     // Being added is an event, which tells of what waits.
-    sockets.watch(pair.toEndpoint);
-    sockets.watch(pair.toClient);
+    if (!sockets.watch(pair.toEndpoint) || !sockets.watch(pair.toClient)) endings.reset(pair);
   }
 }
 
@@ -106,9 +100,9 @@ function describe(pair: Pair, calls: AddressCalls): MovedPair {
     slot: pair.slot,
     isClientEnding: pair.toEndpoint.isEnding,
     isEndpointEnding: pair.toClient.isEnding,
-    client: clientText(pair),
-    frontend: addressText(pair.frontend),
-    source: sourceText(pair, calls),
+    client: keyText(pair.client),
+    frontend: keyText(pair.frontend),
+    source: ownAddressText(pair, calls),
     openedAtMs: pair.openedAtMs,
     bytesToEndpoint: pair.toEndpoint.byteCount,
     bytesToClient: pair.toClient.byteCount,

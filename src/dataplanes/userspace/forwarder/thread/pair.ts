@@ -1,7 +1,7 @@
+import { type AddressKey, IPV6 } from '../row-memory.ts';
+import { COUNT } from '../slots.ts';
 import type { Block } from './blocks.ts';
 import { BULK_BYTES } from './bulk-bytes.ts';
-import type { Frontend } from './frontends.ts';
-import type { List, ListedEndpoint } from './lists.ts';
 
 export const STATE = {
   /** For an answer of the main thread. */
@@ -47,19 +47,19 @@ export class Stream {
 export class Pair {
   state: number = STATE.waiting;
   readonly isIPv6: boolean;
-  /** One of them, by family; the bytes of an IPv6 address as latin1. */
-  readonly clientIPv4: number;
-  readonly clientIPv6: string;
-  readonly clientPort: number;
-  readonly frontend: Frontend;
+  readonly client: AddressKey;
+  /** Original destination, and the source class of the client as an index. */
+  readonly frontend: AddressKey;
+  readonly source: number;
   readonly openedAtMs: number;
+  /** Hops that packets to the endpoint may take. */
+  readonly hopLimit: number;
   readonly toEndpoint: Stream;
   readonly toClient: Stream;
   /** Text, only of a pair that another process dialled. */
-  source = '';
+  ownAddress = '';
   slot: number = NONE;
-  list: List | undefined = undefined;
-  endpoint: ListedEndpoint | undefined = undefined;
+  masquerade = true;
   dialCount = 0;
   dialledAtMs = 0;
   /** Slots that failed for this connection. */
@@ -68,6 +68,9 @@ export class Pair {
   /** Number of the question that the main thread was asked. */
   question = 0;
 
+  /** Bytes of both streams when it was last looked at whether they move. */
+  seenByteCount = 0;
+
   /** With the pairs before and after it. */
   queue: { remove(pair: Pair): void } | undefined = undefined;
   queuedAtMs = 0;
@@ -75,14 +78,14 @@ export class Pair {
   after: Pair | undefined = undefined;
 
   constructor(of: PairStart) {
-    this.isIPv6 = of.isIPv6;
-    this.clientIPv4 = of.clientIPv4;
-    this.clientIPv6 = of.clientIPv6;
-    this.clientPort = of.clientPort;
+    this.isIPv6 = (of.client.meta & IPV6) !== 0;
+    this.client = of.client;
     this.frontend = of.frontend;
+    this.source = of.source;
     this.openedAtMs = of.openedAtMs;
-    this.toEndpoint = new Stream(this, of.countFields.toEndpoint);
-    this.toClient = new Stream(this, of.countFields.toClient);
+    this.hopLimit = of.hopLimit;
+    this.toEndpoint = new Stream(this, COUNT.bytesToEndpoint);
+    this.toClient = new Stream(this, COUNT.bytesToClient);
     this.toEndpoint.from = of.clientFd;
     this.toClient.to = of.clientFd;
   }
@@ -94,15 +97,17 @@ export class Pair {
   get endpointFd(): number {
     return this.toClient.from;
   }
+
+  get byteCount(): number {
+    return this.toEndpoint.byteCount + this.toClient.byteCount;
+  }
 }
 
 export interface PairStart {
   readonly clientFd: number;
-  readonly isIPv6: boolean;
-  readonly clientIPv4: number;
-  readonly clientIPv6: string;
-  readonly clientPort: number;
-  readonly frontend: Frontend;
+  readonly client: AddressKey;
+  readonly frontend: AddressKey;
+  readonly source: number;
   readonly openedAtMs: number;
-  readonly countFields: { readonly toEndpoint: number; readonly toClient: number };
+  readonly hopLimit: number;
 }

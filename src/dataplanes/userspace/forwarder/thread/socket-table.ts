@@ -7,6 +7,7 @@ import {
 } from '../../../../linux/sockets/constants.ts';
 import type { Epoll } from '../../../../linux/sockets/epoll.ts';
 import { SocketError } from '../../../../linux/sockets/errors.ts';
+import { isNoRoom } from '../../../../linux/sockets/no-room.ts';
 import type { Stream } from './pair.ts';
 
 /**
@@ -25,12 +26,16 @@ export class SocketTable {
     this.#epoll = epoll;
   }
 
-  watch(stream: Stream): void {
+  /** False: the kernel has no room for it. The user's limit of watches is shared with other processes. */
+  watch(stream: Stream): boolean {
     this.#lastTag = (this.#lastTag + 1) | 0;
     stream.tag = this.#lastTag;
     this.#streams[stream.from] = stream;
     const failed = this.#epoll.add(stream.from, MASK, stream.tag);
-    if (failed !== 0) throw new SocketError('watch a socket', failed);
+    if (failed === 0) return true;
+    this.forget(stream);
+    if (!isNoRoom(failed)) throw new SocketError('watch a socket', failed);
+    return false;
   }
 
   /** Undefined: the socket of the event was closed earlier in the same batch. */

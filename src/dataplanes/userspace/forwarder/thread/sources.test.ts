@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatIp, parseIp } from '../../../../addresses/ip.ts';
+import { formatIp } from '../../../../addresses/ip.ts';
+import { addressKey } from '../address-key.ts';
 import { Sources } from './sources.ts';
 
 const ROUTES: Readonly<Record<string, { linkIndex: number; isLocal: boolean }>> = {
@@ -12,9 +13,7 @@ const ROUTES: Readonly<Record<string, { linkIndex: number; isLocal: boolean }>> 
   'fd00::7': { linkIndex: 4, isLocal: false },
 };
 
-function bytes(address: string): string {
-  return Buffer.from(parseIp(address)?.bytes ?? []).toString('latin1');
-}
+const keyOf = (address: string) => addressKey({ address, port: 80 });
 
 function open() {
   const asked: string[] = [];
@@ -24,7 +23,7 @@ function open() {
   };
   const sources = new Sources({ lookUp });
   const canKeep = (client: string, endpoint: string, nowMs = 0): boolean =>
-    sources.canKeep(bytes(client), bytes(endpoint), nowMs);
+    sources.canKeep(keyOf(client), keyOf(endpoint), nowMs);
   return { asked, canKeep };
 }
 

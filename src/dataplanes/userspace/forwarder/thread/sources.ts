@@ -1,11 +1,13 @@
-import type { IpAddress } from '../../../../addresses/ip.ts';
 import type { RouteLookup, RouteNow } from '../../../../linux/route/lookup-now.ts';
+import { ipOfKey } from '../address-key.ts';
+import { type AddressKey, IPV6 } from '../row-memory.ts';
 
 const FRESH_MS = 5_000;
 const MOST_REMEMBERED = 4_096;
 const UNREACHABLE: RouteNow = { linkIndex: 0, isLocal: false };
 const LOOPBACK_IPV4 = 127;
-const LOOPBACK_IPV6 = `${'\0'.repeat(15)}\x01`;
+/** The first ten bits of fe80::/10. */
+const LINK_LOCAL_IPV6 = 0xfe80 >>> 6;
 
 /**
  * Decides whether a connection to an endpoint can have the client's address. Not where the
@@ -13,14 +15,16 @@ const LOOPBACK_IPV6 = `${'\0'.repeat(15)}\x01`;
  */
 export class Sources {
   readonly #lookup: Pick<RouteLookup, 'lookUp'>;
-  readonly #routes = new Map<string, { readonly route: RouteNow; readonly untilMs: number }>();
+  readonly #routes = new Map<
+    number | string,
+    { readonly route: RouteNow; readonly untilMs: number }
+  >();
 
   constructor(lookup: Pick<RouteLookup, 'lookUp'>) {
     this.#lookup = lookup;
   }
 
-  /** Both as bytes in latin1. */
-  canKeep(client: string, endpoint: string, nowMs: number): boolean {
+  canKeep(client: AddressKey, endpoint: AddressKey, nowMs: number): boolean {
     if (isLoopback(client) || isLinkLocal(client)) return false;
     const to = this.#route(endpoint, nowMs);
     if (to.isLocal) return false;
@@ -28,26 +32,27 @@ export class Sources {
     return from === UNREACHABLE || from.linkIndex !== to.linkIndex;
   }
 
-  #route(address: string, nowMs: number): RouteNow {
+  #route(to: AddressKey, nowMs: number): RouteNow {
+    const address = isIPv6(to) ? `${to.a} ${to.b} ${to.c} ${to.d}` : to.a;
     const known = this.#routes.get(address);
     if (known !== undefined && nowMs < known.untilMs) return known.route;
     if (this.#routes.size >= MOST_REMEMBERED) this.#routes.clear();
-    const route = this.#lookup.lookUp(addressOf(address)) ?? UNREACHABLE;
+    const route = this.#lookup.lookUp(ipOfKey(to)) ?? UNREACHABLE;
     this.#routes.set(address, { route, untilMs: nowMs + FRESH_MS });
     return route;
   }
 }
 
-function isLoopback(address: string): boolean {
-  return address.length === 4 ? address.charCodeAt(0) === LOOPBACK_IPV4 : address === LOOPBACK_IPV6;
+function isIPv6({ meta }: AddressKey): boolean {
+  return (meta & IPV6) !== 0;
 }
 
-/** fe80::/10 means nothing without its link, and is not routed. */
-function isLinkLocal(address: string): boolean {
-  if (address.length === 4) return false;
-  return address.charCodeAt(0) === 0xfe && (address.charCodeAt(1) & 0xc0) === 0x80;
+function isLoopback(key: AddressKey): boolean {
+  const { a, b, c, d } = key;
+  return isIPv6(key) ? (a | b | c) === 0 && d === 1 : a >>> 24 === LOOPBACK_IPV4;
 }
 
-function addressOf(bytes: string): IpAddress {
-  return { version: bytes.length === 4 ? 4 : 6, bytes: Buffer.from(bytes, 'latin1') };
+/** It means nothing without its link, and is not routed. */
+function isLinkLocal(key: AddressKey): boolean {
+  return isIPv6(key) && key.a >>> 22 === LINK_LOCAL_IPV6;
 }

@@ -7,6 +7,7 @@ import { EventfdCalls } from '../../../../linux/sockets/eventfd.ts';
 import { setKeepalive } from '../../../../linux/sockets/keepalive.ts';
 import { SocketOptions } from '../../../../linux/sockets/options.ts';
 import type { FromThread, ThreadStart, ToThread } from '../messages.ts';
+import { RowReader } from '../row-reader.ts';
 import { openSharedClock } from '../shared-clock.ts';
 import { Acceptor } from './acceptor.ts';
 import { Avoidance } from './avoidance.ts';
@@ -16,14 +17,13 @@ import { Counts } from './counts.ts';
 import { Dialler } from './dialler.ts';
 import { Endings } from './endings.ts';
 import { EndpointSockets } from './endpoint-socket.ts';
-import { Frontends } from './frontends.ts';
+import { Endpoints } from './endpoints.ts';
 import { handleMessage } from './inbox.ts';
-import { Lists } from './lists.ts';
 import { MovingPairs } from './moving-pairs.ts';
 import { type Pair, STATE } from './pair.ts';
-import { Questions } from './questions.ts';
 import { SocketTable } from './socket-table.ts';
 import { Sources } from './sources.ts';
+import { Sticking } from './sticking.ts';
 import { Waits } from './waits.ts';
 
 const MOST_EVENTS = 512;
@@ -37,12 +37,12 @@ export class CopyingThread implements Disposable {
   readonly #lookup = new RouteLookup();
   readonly #calls = new AddressCalls();
   readonly #options = new SocketOptions();
-  readonly #waits = new Waits();
+  readonly #waits: Waits;
   readonly #sockets = new SocketTable(this.#epoll);
   readonly #endings: Endings;
   readonly #copier: Copier;
   readonly #dialler: Dialler;
-  readonly #questions: Questions;
+  readonly #sticking: Sticking;
   readonly #acceptor: Acceptor;
   readonly #moving: MovingPairs;
   readonly #port: MessagePort;
@@ -54,43 +54,42 @@ export class CopyingThread implements Disposable {
     this.#start = start;
     this.#port = start.port;
     const clock = this.#clock;
-    const [sockets, options, calls, waits] = [
-      this.#sockets,
-      this.#options,
-      this.#calls,
-      this.#waits,
-    ];
+    const waits = new Waits(start.halfClosedMs);
+    this.#waits = waits;
+    const [sockets, options, calls] = [this.#sockets, this.#options, this.#calls];
     const tell = (message: FromThread): void => this.#port.postMessage(message);
     const counts = new Counts(start);
     const blocks = new Blocks();
     const endings = new Endings({ sockets, options, counts, blocks });
     this.#endings = endings;
-    this.#copier = new Copier({ blocks, counts, endings, options });
-    const frontends = new Frontends();
-    const lists = new Lists();
-    const dialler = (): Dialler => this.#dialler;
-    const asking = { frontends, lists, endings, counts, waits, clock, tell, dialler };
-    this.#questions = new Questions(asking);
+    const onHalfClosed = (pair: Pair): void => waits.whileHalfClosed(pair, clock());
+    this.#copier = new Copier({ blocks, counts, endings, options, onHalfClosed });
+    const watchClient = (pair: Pair): void => this.#dialler.watchClient(pair);
+    const onAnswer = (pair: Pair, slot: number | null): void => this.#dialler.dialSlot(pair, slot);
+    this.#sticking = new Sticking({ endings, counts, waits, clock, tell, watchClient, onAnswer });
+    const endpoints = new Endpoints(start.memory);
     this.#dialler = new Dialler({
+      rows: new RowReader(start.memory.rows),
+      endpoints,
       counts,
       endings,
       sockets,
       waits,
       clock,
-      avoidance: new Avoidance(start.avoided),
-      endpointSockets: new EndpointSockets(options),
+      avoidance: new Avoidance(start.memory.avoided),
+      endpointSockets: new EndpointSockets(options, endpoints, start.ports),
       sources: start.keepsClientAddress ? new Sources(this.#lookup) : undefined,
-      askToStick: (pair) => this.#questions.stick(pair),
+      sticking: this.#sticking,
       onOpen: (pair, mask) => this.#open(pair, mask),
       onNoDescriptors: (pair) => this.#starve(pair),
+      onNoRoom: () => this.#acceptor.pause(),
     });
-    const { mostConnections } = start;
-    const accepting = { epoll: this.#epoll, calls, options, counts, frontends, clock };
-    const onPair = (pair: Pair): void => this.#begin(pair);
-    const onUnknown = (pair: Pair): void => this.#ask(pair);
-    const openCount = (): number => endings.pairs.size;
-    const limits = { mostConnections, openCount };
-    this.#acceptor = new Acceptor({ ...accepting, ...limits, onPair, onUnknown }, start);
+    const onPair = (pair: Pair): void => {
+      endings.begin(pair);
+      this.#dialler.dial(pair);
+    };
+    const accepting = { epoll: this.#epoll, calls, options, counts, clock, onPair };
+    this.#acceptor = new Acceptor(accepting, start);
     this.#moving = new MovingPairs({ sockets, endings, counts, calls, options });
   }
 
@@ -101,8 +100,10 @@ export class CopyingThread implements Disposable {
     this.#port.postMessage({ tell: 'ready' } satisfies FromThread);
     const late = {
       dial: (pair: Pair) => this.#dialler.onLate(pair),
-      answer: (pair: Pair) => this.#questions.onLate(pair),
+      answer: (pair: Pair) => this.#sticking.onLate(pair),
+      row: (pair: Pair) => this.#dialler.dial(pair),
       old: (pair: Pair) => this.#probe(pair),
+      halfClosed: (pair: Pair) => this.#endUnlessMoving(pair),
     };
     while (!this.#isStopped) {
       const askedAtMs = this.#clock();
@@ -152,7 +153,8 @@ export class CopyingThread implements Disposable {
   #receive(): void {
     this.#wake.clear(this.#start.wakeFd);
     const parts = {
-      questions: this.#questions,
+      sticking: this.#sticking,
+      dialler: this.#dialler,
       endings: this.#endings,
       acceptor: this.#acceptor,
       moving: this.#moving,
@@ -166,17 +168,6 @@ export class CopyingThread implements Disposable {
       this.#isStopped = true;
       return;
     }
-  }
-
-  #begin(pair: Pair): void {
-    this.#endings.begin(pair);
-    if (pair.frontend.target === undefined) this.#questions.wait(pair);
-    else this.#dialler.dial(pair);
-  }
-
-  #ask(pair: Pair): void {
-    this.#endings.begin(pair);
-    this.#questions.ask(pair);
   }
 
   #starve(pair: Pair): void {
@@ -204,6 +195,12 @@ export class CopyingThread implements Disposable {
     // What it sends from now on is reported when it is watched, or has an event already.
     this.#copier.pump(pair.toEndpoint, pair.isClientWatched);
     if (pair.state === STATE.open) this.#dialler.watchClient(pair);
+  }
+
+  /** One that nobody will end holds its place for ever otherwise. */
+  #endUnlessMoving(pair: Pair): void {
+    if (pair.byteCount === pair.seenByteCount) this.#endings.reset(pair);
+    else this.#waits.whileHalfClosed(pair, this.#clock());
   }
 
   /** An idle connection outlives its endpoint's machine unless the kernel asks it. */

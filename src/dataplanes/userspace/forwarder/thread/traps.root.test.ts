@@ -5,7 +5,9 @@ import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { SO_RCVBUFFORCE, SOL_SOCKET } from '../../../../linux/sockets/constants.ts';
 import { SocketOptions } from '../../../../linux/sockets/options.ts';
-import type { FrontendQuestion, MovedPair, ThreadEndpoint, ToThread } from '../messages.ts';
+import type { SocketAddress } from '../../../../linux/sockets/socket-address.ts';
+import type { FromThread, MovedPair, ToThread } from '../messages.ts';
+import type { TestEndpoint } from './testing/main-thread.ts';
 import {
   connected,
   converse,
@@ -35,27 +37,34 @@ const BUSY: ToThread = {
   })),
 };
 
-/** Busy after the dial and before the next epoll_wait: meanwhile the endpoint accepts and speaks. */
-function dialAndBeBusy(frontend: FrontendQuestion, endpoints: readonly ThreadEndpoint[]): void {
-  const list = frontend.port;
-  const target = { list, masquerade: true, isSticky: false };
-  node.main.tellTogether([
-    { tell: 'list', list, endpoints },
-    { tell: 'target', frontend, target },
-    ...Array.from({ length: 4 }, () => BUSY),
-  ]);
+type Question = Extract<FromThread, { tell: 'stick' }>;
+
+/** A connection that waits for the answer of the main thread: its frontend has affinity. */
+async function waiting(endpoints: readonly TestEndpoint[]) {
+  const frontend = node.newFrontend();
+  node.main.onStick = undefined;
+  node.main.setList(frontend.port, endpoints);
+  node.main.setTarget(frontend, { list: frontend.port, isSticky: true });
+  const client = await connected(frontend);
+  const isOurs = (said: FromThread) => said.tell === 'stick' && said.row === frontend.port;
+  const asked = async () => (await node.main.until(isOurs)) as Question;
+  const answer = (slot: number) =>
+    asked().then(({ connection }): ToThread => ({ tell: 'stick', connection, slot }));
+  return { client, frontend, answer };
 }
+
+/** Busy after the dial and before the next epoll_wait: meanwhile the endpoint accepts and speaks. */
+const afterBeingBusy = (answer: ToThread): void =>
+  node.main.tellTogether([answer, ...Array.from({ length: 4 }, () => BUSY)]);
 
 describe('traps', () => {
   // Fails when `#open` of thread.ts ignores the mask of the event: no second event comes.
   it('delivers what the event that tells of the connection carries as well', async () => {
     const endpoint = await node.serve((socket) => socket.end('first words'));
-    const frontend = node.newFrontend();
-    const client = await connected(frontend);
-    const answer = readAll(client);
-    await node.main.until((said) => said.tell === 'ask' && said.frontend.port === frontend.port);
-    dialAndBeBusy(frontend, [endpoint]);
-    assert.equal(await answer, 'first words');
+    const { client, answer } = await waiting([endpoint]);
+    const heard = readAll(client);
+    afterBeingBusy(await answer(endpoint.slot));
+    assert.equal(await heard, 'first words');
     client.destroy();
   });
 
@@ -91,19 +100,17 @@ describe('traps', () => {
     });
     const sendBuffer = '/proc/sys/net/ipv4/tcp_wmem';
     const usual = readFileSync(sendBuffer, 'utf8');
-    const frontend = node.newFrontend();
-    const client = await connected(frontend);
-    const answer = readAll(client);
+    const { client, answer } = await waiting([endpoint]);
+    const heard = readAll(client);
     // It may be sent before the thread asks.
     const sent = once(client, 'finish');
     client.end('x'.repeat(300_000));
-    await node.main.until((said) => said.tell === 'ask' && said.frontend.port === frontend.port);
+    const told = await answer(endpoint.slot);
     await sent;
     writeFileSync(sendBuffer, '4096 4096 4096');
     try {
-      node.main.setList(frontend.port, [endpoint]);
-      node.main.setTarget(frontend, { list: frontend.port });
-      assert.equal(await answer, 'got 300000');
+      node.main.tell(told);
+      assert.equal(await heard, 'got 300000');
     } finally {
       writeFileSync(sendBuffer, usual);
       options.setNumber(fd, forced, 64 * 1024);
@@ -116,13 +123,12 @@ describe('traps', () => {
   it('does not blame an endpoint for the time that the thread itself was busy', async () => {
     const endpoint = await node.serve((socket) => socket.end('here'));
     const other = await node.serve((socket) => socket.end('there'));
-    const frontend = node.newFrontend();
-    const client = await connected(frontend);
-    const answer = readAll(client);
-    await node.main.until((said) => said.tell === 'ask' && said.frontend.port === frontend.port);
+    const { client, answer } = await waiting([endpoint, other]);
+    const heard = readAll(client);
+    const told = await answer(endpoint.slot);
     const beganMs = performance.now();
-    dialAndBeBusy(frontend, [endpoint, other]);
-    assert.match(await answer, /^t?here$/);
+    afterBeingBusy(told);
+    assert.equal(await heard, 'here');
     assert.ok(performance.now() - beganMs > 350, 'the thread was not busy for long enough');
     assert.equal(node.main.count(endpoint.slot, 'timedOut'), 0);
     assert.equal(node.main.count(other.slot, 'timedOut'), 0);
@@ -160,37 +166,30 @@ describe('traps', () => {
     peer.destroy();
   });
 
-  // Fails when `OUR_FAILURES` of dialler.ts is without EADDRNOTAVAIL: then the endpoint is avoided
+  // Fails when `SOURCE_FAILURES` of dialler.ts is without EADDRNOTAVAIL: then the endpoint is avoided
   // because this machine has no port left towards it.
   it('does not blame an endpoint towards which all ports are in use', async () => {
+    const few = await startNode({ ports: { first: 20_000, last: 20_019 } });
     const held: Socket[] = [];
-    const full = await node.serve((socket) => held.push(socket));
-    const free = await node.serve((socket) => socket.end('free'));
-    const [frontend, both] = [node.newFrontend(), node.newFrontend()];
-    // Connected before their frontends have targets: only dials have to do with the few ports.
+    const full = await few.serve((socket) => held.push(socket));
+    const free = await few.serve((socket) => socket.end('free'));
+    const [frontend, both] = [few.newFrontend(), few.newFrontend()];
+    few.main.setList(frontend.port, [full]);
+    few.main.setTarget(frontend, { list: frontend.port });
     const holders = await connectedTimes(frontend, 20);
+    await eventually(() => held.length === 20, 'all ports are in use');
+    few.main.setList(both.port, [full, free]);
+    few.main.setTarget(both, { list: both.port });
     const clients = await connectedTimes(both, 10);
-    const answers = clients.map((client) => readAll(client));
-    const path = '/proc/sys/net/ipv4/ip_local_port_range';
-    const usual = readFileSync(path, 'utf8');
-    // Outside the usual range: a port that a server of this file listens at is never used to dial.
-    writeFileSync(path, '20000 20019');
-    try {
-      node.main.setList(frontend.port, [full]);
-      node.main.setTarget(frontend, { list: frontend.port });
-      await eventually(() => held.length === 20, 'all ports are in use');
-      node.main.setList(both.port, [full, free]);
-      node.main.setTarget(both, { list: both.port });
-      assert.deepEqual(new Set(await Promise.all(answers)), new Set(['free']));
-      assert.equal(node.main.count(full.slot, 'refused'), 0);
-    } finally {
-      writeFileSync(path, usual);
-      for (const socket of [...holders, ...clients, ...held]) socket.destroy();
-    }
+    const answers = await Promise.all(clients.map((client) => readAll(client)));
+    assert.deepEqual(new Set(answers), new Set(['free']));
+    assert.equal(few.main.count(full.slot, 'refused'), 0);
+    for (const socket of [...holders, ...clients, ...held]) socket.destroy();
+    await few.close();
   });
 });
 
-async function connectedTimes(frontend: FrontendQuestion, count: number): Promise<Socket[]> {
+async function connectedTimes(frontend: SocketAddress, count: number): Promise<Socket[]> {
   const clients: Socket[] = [];
   for (let at = 0; at < count; at++) {
     const client = await connected(frontend);

@@ -5,8 +5,10 @@ import type { Pair } from './pair.ts';
 const DIAL_MS = [300, 1_000, 3_000] as const;
 /** Where no other endpoint is left. */
 const LAST_CANDIDATE_MS = 10_000;
-/** The main thread answers in a second at most, unless it is gone. */
+/** For the main thread, which answers at once, or for a descriptor. */
 const ANSWER_MS = 5_000;
+/** Rows reach nftables and the forwarder milliseconds apart: a frontend that is unknown may come. */
+const ROW_MS = 20;
 /** Most connections are shorter, and need no probes. */
 const YOUNG_MS = 60_000;
 const LONGEST_MS = 60_000;
@@ -16,7 +18,13 @@ export class Waits {
   readonly #dials = DIAL_MS.map((ms) => new DeadlineQueue(ms));
   readonly #lastCandidate = new DeadlineQueue(LAST_CANDIDATE_MS);
   readonly #answers = new DeadlineQueue(ANSWER_MS);
+  readonly #rows = new DeadlineQueue(ROW_MS);
   readonly #young = new DeadlineQueue(YOUNG_MS);
+  readonly #halfClosed: DeadlineQueue;
+
+  constructor(halfClosedMs: number) {
+    this.#halfClosed = new DeadlineQueue(halfClosedMs);
+  }
 
   whileDialling(pair: Pair, isLastCandidate: boolean, nowMs: number): void {
     const queue = isLastCandidate ? this.#lastCandidate : this.#dials[pair.dialCount - 1];
@@ -27,8 +35,17 @@ export class Waits {
     this.#answers.add(pair, nowMs);
   }
 
+  forRow(pair: Pair, nowMs: number): void {
+    this.#rows.add(pair, nowMs);
+  }
+
   whileYoung(pair: Pair, nowMs: number): void {
     this.#young.add(pair, nowMs);
+  }
+
+  whileHalfClosed(pair: Pair, nowMs: number): void {
+    pair.seenByteCount = pair.byteCount;
+    this.#halfClosed.add(pair, nowMs);
   }
 
   /** `visit` may dial again. */
@@ -44,7 +61,9 @@ export class Waits {
     for (const queue of this.#dials) handle(queue, askedAtMs, on.dial);
     handle(this.#lastCandidate, askedAtMs, on.dial);
     handle(this.#answers, askedAtMs, on.answer);
+    handle(this.#rows, askedAtMs, on.row);
     handle(this.#young, askedAtMs, on.old);
+    handle(this.#halfClosed, askedAtMs, on.halfClosed);
   }
 
   /** How long epoll may wait, in whole milliseconds and never too short. */
@@ -52,7 +71,9 @@ export class Waits {
     let nextMs = Math.min(
       this.#lastCandidate.nextMs(),
       this.#answers.nextMs(),
+      this.#rows.nextMs(),
       this.#young.nextMs(),
+      this.#halfClosed.nextMs(),
       nowMs + LONGEST_MS,
     );
     for (const queue of this.#dials) nextMs = Math.min(nextMs, queue.nextMs());
@@ -63,8 +84,12 @@ export class Waits {
 export interface LateHandlers {
   readonly dial: (pair: Pair) => void;
   readonly answer: (pair: Pair) => void;
+  /** Its frontend may be known now. */
+  readonly row: (pair: Pair) => void;
   /** Open for a minute. */
   readonly old: (pair: Pair) => void;
+  /** One side has been at its end for a while. */
+  readonly halfClosed: (pair: Pair) => void;
 }
 
 function handle(queue: DeadlineQueue, atMs: number, on: (pair: Pair) => void): void {

@@ -1,28 +1,36 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import type { SourceClass } from '../../../../../forwarding/model.ts';
+import type { EndpointList, SourceClass } from '../../../../../forwarding/model.ts';
 import { closeDescriptor } from '../../../../../linux/sockets/descriptors.ts';
 import { EventfdCalls, openEventfd } from '../../../../../linux/sockets/eventfd.ts';
 import { openListener } from '../../../../../linux/sockets/listener.ts';
-import type {
-  FromThread,
-  FrontendQuestion,
-  ThreadEndpoint,
-  ThreadStart,
-  ToThread,
-} from '../../messages.ts';
 import {
+  encodeSocketAddress,
+  type SocketAddress,
+} from '../../../../../linux/sockets/socket-address.ts';
+import { KEPT_PORTS, type Ports } from '../../../../../linux/sockets/transparent.ts';
+import { addressKey } from '../../address-key.ts';
+import type { FromThread, ThreadStart, ToThread } from '../../messages.ts';
+import { LISTS, listAt, load, ROW_MEMORY_BYTES } from '../../row-memory.ts';
+import { RowWriter } from '../../row-writer.ts';
+import {
+  ADDRESS_BYTES,
   COUNT,
   COUNT_FIELDS,
   countSlots,
   MOST_SLOTS,
-  openSlots,
+  openSharedMemory,
+  type SharedMemory,
   THREAD_COUNT,
 } from '../../slots.ts';
 
 const WORKER = new URL('./thread-worker.ts', import.meta.url);
 const DEADLINE_MS = 20_000;
 
-/** What a frontend leads to. */
+export interface TestEndpoint extends SocketAddress {
+  readonly slot: number;
+}
+
+/** What a frontend leads to: the row that `setList` has set. */
 export interface TestTarget {
   readonly list: number;
   readonly masquerade?: boolean;
@@ -34,16 +42,17 @@ type Unnumbered<T> = T extends unknown ? Omit<T, 'id'> : never;
 
 type Numbered = Extract<ToThread, { id: number }>;
 
-/** The main thread of a forwarder, as a test needs it: it answers questions from what it was told. */
+const HALF_CLOSED_MS = 500;
+
+/** The main thread of a forwarder, as a test needs it: rows and slots are what the test says. */
 export class TestMainThread {
   readonly listener: { readonly fd: number; readonly port: number };
   readonly counts = countSlots();
-  readonly open: SharedArrayBuffer;
-  readonly avoided: SharedArrayBuffer;
+  readonly memory: SharedMemory;
   readonly heard: FromThread[] = [];
   /** Answers to `stick`; without it they wait. */
   onStick: ((question: Extract<FromThread, { tell: 'stick' }>) => number | null) | undefined;
-  readonly #targets = new Map<string, TestTarget | null>();
+  readonly #writer: RowWriter;
   readonly #wakeFd = openEventfd();
   readonly #eventfd = new EventfdCalls();
   readonly #port: MessagePort;
@@ -55,14 +64,14 @@ export class TestMainThread {
     readonly address: string;
     readonly source?: SourceClass;
     readonly mostConnections?: number;
-    readonly shared?: Pick<TestMainThread, 'listener' | 'open' | 'avoided'>;
+    readonly ports?: Ports;
     readonly accepts?: boolean;
     readonly keepsClientAddress?: boolean;
   }) {
-    const { source = 'pod', mostConnections = 100_000, shared, accepts = true } = of;
-    this.listener = shared?.listener ?? openListener(of.address);
-    this.open = shared?.open ?? openSlots();
-    this.avoided = shared?.avoided ?? openSlots();
+    const { source = 'pod', mostConnections = 100_000, accepts = true } = of;
+    this.listener = openListener(of.address);
+    this.memory = openSharedMemory(ROW_MEMORY_BYTES);
+    this.#writer = new RowWriter(this.memory.rows);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const workerData: ThreadStart = {
@@ -72,10 +81,11 @@ export class TestMainThread {
       accepts,
       keepsClientAddress: of.keepsClientAddress ?? true,
       port: port2,
-      open: this.open,
-      avoided: this.avoided,
+      memory: this.memory,
       counts: this.counts,
       mostConnections,
+      halfClosedMs: HALF_CLOSED_MS,
+      ports: of.ports ?? KEPT_PORTS,
     };
     const execArgv = process.execArgv.filter((arg) => arg.startsWith('--cpu-prof'));
     this.#worker = new Worker(WORKER, { workerData, transferList: [port2], execArgv });
@@ -86,13 +96,40 @@ export class TestMainThread {
     await this.until(({ tell }) => tell === 'ready');
   }
 
-  setTarget(frontend: FrontendQuestion, target: TestTarget | null): void {
-    this.#targets.set(keyOf(frontend), target);
-    this.#tellTarget(frontend, target);
+  /** Null: there is no such frontend. */
+  setTarget(frontend: SocketAddress, target: TestTarget | null): void {
+    const key = addressKey(frontend);
+    this.#writer.write(() => {
+      if (target === null) {
+        this.#writer.deleteFrontend(key);
+        return;
+      }
+      const { list: row, masquerade = true, isSticky = false } = target;
+      const treatment = { list: 'cluster', masquerade } as const;
+      this.#writer.setSticky(row, isSticky);
+      this.#writer.setFrontend(key, row, { pod: treatment, host: treatment, outside: treatment });
+    });
   }
 
-  setList(list: number, endpoints: readonly ThreadEndpoint[]): void {
-    this.tell({ tell: 'list', list, endpoints });
+  /** The endpoints of a row, in place of those it had. */
+  setList(row: number, endpoints: readonly TestEndpoint[]): void {
+    const writer = this.#writer;
+    const before = this.#slotsOf(row, 'cluster');
+    for (const { slot, address, port } of endpoints) {
+      const bytes = Buffer.from(this.memory.addresses, slot * ADDRESS_BYTES, ADDRESS_BYTES);
+      encodeSocketAddress(bytes, { address, port });
+    }
+    writer.write(() => {
+      for (const slot of before) {
+        writer.remove(row, 'cluster', slot);
+        this.#setOwner(slot, 0);
+      }
+      writer.reserve(row, 'cluster', endpoints.length);
+      for (const { slot } of endpoints) {
+        writer.add(row, 'cluster', slot);
+        this.#setOwner(slot, row);
+      }
+    });
   }
 
   tell(message: ToThread): void {
@@ -143,7 +180,7 @@ export class TestMainThread {
   }
 
   openCount(slot: number): number {
-    return Atomics.load(new Int32Array(this.open), slot);
+    return Atomics.load(new Int32Array(this.memory.open), slot);
   }
 
   async stop({ closesListener = true } = {}): Promise<void> {
@@ -159,22 +196,20 @@ export class TestMainThread {
     if (message.tell === 'broken') throw new Error(message.message);
     this.heard.push(message);
     if ('id' in message) this.#waiting.get(message.id)?.(message);
-    if (message.tell === 'ask') {
-      const target = this.#targets.get(keyOf(message.frontend));
-      if (target !== undefined) this.#tellTarget(message.frontend, target);
-    }
     if (message.tell === 'stick' && this.onStick !== undefined) {
       const slot = this.onStick(message);
       this.tell({ tell: 'stick', connection: message.connection, slot });
     }
   }
 
-  #tellTarget(frontend: FrontendQuestion, target: TestTarget | null): void {
-    const full = target === null ? null : { masquerade: true, isSticky: false, ...target };
-    this.tell({ tell: 'target', frontend, target: full });
+  #slotsOf(row: number, list: EndpointList): number[] {
+    const words = new Int32Array(this.memory.rows);
+    const at = listAt(row, list);
+    const [start, size] = [LISTS + load(words, at), load(words, at + 1)];
+    return Array.from({ length: size }, (_, index) => load(words, start + index));
   }
-}
 
-function keyOf({ address, port, source }: FrontendQuestion): string {
-  return `${address} ${port} ${source}`;
+  #setOwner(slot: number, row: number): void {
+    Atomics.store(new Int32Array(this.memory.owners), slot, row);
+  }
 }

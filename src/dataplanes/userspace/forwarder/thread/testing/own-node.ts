@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { enterOwnNetwork, ip, run } from '../../../../../linux/netlink/testing/own-namespace.ts';
+import type { Ports } from '../../../../../linux/sockets/transparent.ts';
 import { TestMainThread } from './main-thread.ts';
 
 /** Where servers of a test listen. */
@@ -57,7 +58,7 @@ export class TestNode {
 }
 
 export async function startNode(
-  options: { readonly mostConnections?: number } = {},
+  options: { readonly mostConnections?: number; readonly ports?: Ports } = {},
 ): Promise<TestNode> {
   enterOwnNetwork();
   ip(

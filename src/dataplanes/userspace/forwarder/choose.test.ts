@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { choose } from './choose.ts';
-import { List, Lists } from './lists.ts';
+import { type Choices, choose } from './choose.ts';
 
-function listOf(...slots: readonly number[]): List {
-  const list = new List(1);
-  for (const slot of slots) list.add({ slot, address: `10.0.0.${slot}`, port: 80 });
-  return list;
+function listOf(...slots: readonly number[]): Choices {
+  return { size: slots.length, slotAt: (index) => slots[index] ?? -1 };
 }
 
 function chosen(of: {
@@ -18,11 +15,11 @@ function chosen(of: {
 }): number | undefined {
   const draws = [...(of.draws ?? [0, 0])];
   const choice = {
-    counts: { open: (slot: number) => of.open?.[slot] ?? 0 },
-    avoidance: { isAvoided: (slot: number) => of.avoided?.includes(slot) ?? false },
+    open: (slot: number) => of.open?.[slot] ?? 0,
+    isAvoided: (slot: number) => of.avoided?.includes(slot) ?? false,
     random: () => draws.shift() ?? 0,
   };
-  return choose(choice, listOf(...of.slots), { tried: of.tried, nowMs: 0 })?.slot;
+  return choose(choice, listOf(...of.slots), { tried: of.tried, nowMs: 0 });
 }
 
 describe('choice of an endpoint', () => {
@@ -41,8 +38,7 @@ describe('choice of an endpoint', () => {
 
   it('spreads evenly over those that are not avoided, however many are side by side', () => {
     const avoided = Array.from({ length: 8 }, (_, slot) => slot);
-    const counts = { open: () => 0 };
-    const avoidance = { isAvoided: (slot: number) => avoided.includes(slot) };
+    const by = { open: () => 0, isAvoided: (slot: number) => avoided.includes(slot) };
     // Every start between 0 and 1, in an order without a pattern.
     let seed = 1;
     const random = () => {
@@ -52,10 +48,7 @@ describe('choice of an endpoint', () => {
     const list = listOf(...avoided, 8, 9, 10, 11);
     const times = new Map<number, number>();
     for (let turn = 0; turn < 4000; turn++) {
-      const slot = choose({ counts, avoidance, random }, list, {
-        tried: undefined,
-        nowMs: 0,
-      })?.slot;
+      const slot = choose({ ...by, random }, list, { tried: undefined, nowMs: 0 });
       times.set(slot ?? -1, (times.get(slot ?? -1) ?? 0) + 1);
     }
     // Some are found by a search from a random place, which favours the first one.
@@ -66,32 +59,5 @@ describe('choice of an endpoint', () => {
     assert.equal(chosen({ slots: [1, 2, 3], tried: [1, 3] }), 2);
     assert.equal(chosen({ slots: [1, 2], tried: [1, 2] }), undefined);
     assert.equal(chosen({ slots: [] }), undefined);
-  });
-});
-
-describe('a list of endpoints', () => {
-  it('finds and removes endpoints by slot', () => {
-    const list = listOf(1, 2, 3);
-    list.remove(1);
-    list.remove(9);
-    assert.deepEqual(list.endpoints.map(({ slot }) => slot).toSorted(), [2, 3]);
-    assert.deepEqual(
-      list.endpoints.map(({ index }) => index),
-      [0, 1],
-    );
-    assert.equal(list.withSlot(1), undefined);
-    assert.equal(list.withSlot(3)?.address, '10.0.0.3');
-    list.remove(3);
-    list.remove(2);
-    assert.equal(list.endpoints.length, 0);
-  });
-
-  it('is empty for those that still have it when it is gone', () => {
-    const lists = new Lists();
-    const list = lists.get(1);
-    list.add({ slot: 1, address: '10.0.0.1', port: 80 });
-    lists.delete(1);
-    assert.deepEqual(list.endpoints, []);
-    assert.equal(list.withSlot(1), undefined);
   });
 });
