@@ -170,6 +170,11 @@ export interface ForwarderReport {
   readonly startCount: number;
   /** Open connections that one process handed over to the next, since the agent started. */
   readonly handedOver: number;
+  /** Rows for which it has no room, by namespace: the kernel translates for them. */
+  readonly declined?: {
+    readonly rowCount: number;
+    readonly namespaces: readonly { readonly name: string; readonly rowCount: number }[];
+  };
   /** New TCP connections that the kernel translated instead. Undefined: not counted. */
   readonly translatedByKernel?: number;
 }

@@ -126,6 +126,30 @@ describe('connections to Services while a forwarder is there', () => {
     }
   });
 
+  it('go to endpoints where the forwarder has no room for the row, and only there', async () => {
+    for (const [index, of] of rowsOf(1).entries()) {
+      const other = rowsOf(2)[index];
+      assert.ok(other);
+      const frontends = KINDS.map((kind) => {
+        const { address, port } = frontendOf(of, kind);
+        return { address: kind === 'node-port' ? '' : address, port };
+      });
+      const row = { key: servicePortKey(of.id), family: of.id.family };
+      await plane.keepFromForwarder([{ ...row, frontends }]);
+      for (const kind of KINDS) {
+        await plane.setForwarder(forwarder.ports);
+        for (const host of [pod, node, outside]) {
+          assert.equal((await ask(host, frontendOf(of, kind))).by, 'endpoint', kind);
+        }
+        const to = frontendOf(other, kind);
+        assert.equal((await ask(pod, to)).by, `pod>${at(to)}`);
+      }
+      await plane.keepFromForwarder([{ ...row, frontends: [] }]);
+      const to = frontendOf(of, 'node-port');
+      assert.equal((await ask(pod, to)).by, `pod>${at(to)}`);
+    }
+  });
+
   it('of others are dropped as before where the policy is Local and no endpoint is here', async () => {
     for (const of of rowsOf(3)) {
       for (const to of KINDS.slice(1).map((kind) => frontendOf(of, kind))) {

@@ -24,6 +24,7 @@ const RUNNING: ForwarderReport = {
   newConnectionsTo: 'forwarder',
   startCount: 2,
   handedOver: 31,
+  declined: { rowCount: 6, namespaces: [{ name: 'evil', rowCount: 6 }] },
   translatedByKernel: 8,
 };
 
@@ -40,6 +41,7 @@ describe('fairlead_forwarder_* metrics', () => {
       ['open_connections', 7],
       ['connections_room', 1000],
       ['avoided_endpoints', 2],
+      ['declined_rows', 6],
       ['starts_total', 2],
       ['handed_over_total', 31],
       ['kernel_connections_total', 8],

@@ -23,6 +23,7 @@ export class ForwarderMetrics {
     metrics.takes.set(report.newConnectionsTo === 'forwarder' ? 1 : 0);
     metrics.starts.replace(report.startCount);
     metrics.handedOver.replace(report.handedOver);
+    metrics.declined.set(report.declined?.rowCount ?? 0);
     if (report.translatedByKernel !== undefined) {
       metrics.byKernel.replace(report.translatedByKernel);
     }
@@ -62,6 +63,10 @@ function define(set: MetricSet) {
     avoided: gauge(
       'avoided_endpoints',
       'Endpoints that get no new connection for a while because they refused or did not answer',
+    ),
+    declined: gauge(
+      'declined_rows',
+      'Rows that the kernel forwards because the forwarder has no room for them',
     ),
     starts: counter('starts_total', 'Forwarders started by this agent'),
     handedOver: counter(

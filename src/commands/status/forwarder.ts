@@ -1,4 +1,5 @@
 import type { StatusPage } from '../../agent/status-page.ts';
+import type { ForwarderReport } from '../../dataplanes/contract.ts';
 import { formatWrappedTable } from '../text-table.ts';
 import { bytesText, countText, heads, msText } from './words.ts';
 
@@ -16,10 +17,30 @@ export function forwarderLine({ forwarder }: StatusPage): string[] {
   return [newConnectionsTo === 'forwarder' ? text : `${text}; new ones go to the kernel`];
 }
 
-export function forwarderTroubles({
-  forwarder,
-}: StatusPage): { readonly what: string; readonly next: string }[] {
+interface Told {
+  readonly what: string;
+  readonly next: string;
+}
+
+export function forwarderTroubles({ forwarder }: StatusPage): Told[] {
   if (forwarder === undefined) return [];
+  return [...declinedRows(forwarder), ...whereConnectionsGo(forwarder)];
+}
+
+/** A tenant at the bound: others keep their room. */
+function declinedRows({ declined }: ForwarderReport): Told[] {
+  if (declined === undefined) return [];
+  const { rowCount, namespaces } = declined;
+  const named = namespaces.map((each) => `${each.name} (${each.rowCount.toLocaleString('en-US')})`);
+  return [
+    {
+      what: `the forwarder has no room for ${countText(rowCount, 'row')}: namespace ${named.join(', ')}`,
+      next: 'the kernel forwards them, without retries; see docs/limits.md',
+    },
+  ];
+}
+
+function whereConnectionsGo(forwarder: ForwarderReport): Told[] {
   const { process, newConnectionsTo, why = 'reason unknown' } = forwarder;
   if (newConnectionsTo === 'kernel') {
     return [

@@ -314,6 +314,18 @@ describe('status of a node with a forwarder', () => {
     assert.equal(first, '! the forwarder is nearly full: 30,000 of 32,256 connections');
   });
 
+  it('names the tenants for whose rows it has no room', () => {
+    const namespaces = [
+      { name: 'evil', rowCount: 1_040 },
+      { name: 'greedy', rowCount: 9 },
+    ];
+    const [first] = lines(of({ declined: { rowCount: 1_049, namespaces } }));
+    assert.equal(
+      first,
+      '! the forwarder has no room for 1,049 rows: namespace evil (1,040), greedy (9)',
+    );
+  });
+
   it('counts with -v what it did, within 80 columns', () => {
     const text = lines(of({ translatedByKernel: 7 }), { isVerbose: true });
     for (const line of text) assert.ok(line.length <= 80, line);

@@ -6,6 +6,7 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
 import { endpointValue, protocolByte } from '../shared/nft/keys.ts';
 import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './chains.ts';
+import { KeptFrontends, type KeptRow } from './kept-frontends.ts';
 import { asPlaneError } from './refusal.ts';
 import { TABLES, TARGET_SETS } from './sets.ts';
 
@@ -27,6 +28,7 @@ const { ENOENT } = constants.errno;
  */
 export class ForwarderTargets {
   readonly #connection: NftConnection;
+  readonly #kept = new KeptFrontends();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(connection: NftConnection) {
@@ -35,13 +37,39 @@ export class ForwarderTargets {
 
   /** Undefined: connections are not handed over any more. */
   async set(ports: ForwarderPorts | undefined): Promise<void> {
-    const written = this.#last.then(() => this.#write(ports));
+    await this.#next(() => this.#write(ports));
+  }
+
+  /** From now on these rows are not handed over, or are again. Written at once. */
+  async keep(rows: readonly KeptRow[]): Promise<void> {
+    for (const row of rows) this.#kept.set(row);
+    await this.#next(() => this.#writeKept());
+  }
+
+  /** What was written may be gone. */
+  mistrust(): void {
+    this.#kept.mistrust();
+  }
+
+  async #next(write: () => Promise<void>): Promise<void> {
+    const written = this.#last.then(write);
     // The caller learns of a failure; the next write must not.
     this.#last = written.catch(() => undefined);
     await written;
   }
 
+  async #writeKept(): Promise<void> {
+    if (this.#kept.isSettled) return;
+    try {
+      await this.#kept.write(this.#connection);
+    } catch (error) {
+      throw asPlaneError(error);
+    }
+  }
+
   async #write(ports: ForwarderPorts | undefined): Promise<void> {
+    // First: nothing is handed over that the forwarder does not have.
+    if (ports !== undefined) await this.#writeKept();
     const batch = this.#connection.begin();
     for (const family of TABLE_FAMILIES) {
       // Before Linux 6.12 adding an element again does not prolong it.

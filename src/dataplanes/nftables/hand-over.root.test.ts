@@ -134,6 +134,54 @@ describe('the nftables plane with a forwarder', () => {
     assert.match(elementsOf('forwarder-outside'), / 3$/);
   });
 
+  const kept = () =>
+    ['kept-services', 'kept-nodeports'].map(
+      (set) =>
+        /elements = \{ ([^}]*) \}/.exec(run(['nft', 'list', 'set', 'ip', 'fairlead', set]))?.[1] ??
+        '',
+    );
+
+  it('excepts rows from the hand-over, and hands them over again', async () => {
+    const plane = newPlane({ forwarder: true });
+    await bring(plane, DESIRED);
+    const frontends = [
+      { address: '10.96.0.1', port: 80 },
+      { address: '', port: 30_080 },
+    ];
+    const one = { key: 'evil/a/TCP/IPv4', family: 'IPv4', frontends } as const;
+    const other = { ...one, key: 'evil/b/TCP/IPv4', frontends: frontends.slice(0, 1) };
+    const written = ['10.96.0.1 . tcp . 80', 'tcp . 30080'];
+    await plane.keepFromForwarder([one, other]);
+    assert.deepEqual(kept(), written);
+    assert.deepEqual(await plane.diff(DESIRED), []);
+    await plane.keepFromForwarder([{ ...one, frontends: [] }]);
+    assert.deepEqual(kept(), [written[0], ''], 'the other row still has it');
+    await plane.keepFromForwarder([{ ...other, frontends: [] }]);
+    assert.deepEqual(kept(), ['', '']);
+  });
+
+  it('excepts them before it hands over anything after the table was made again', async () => {
+    const plane = newPlane({ forwarder: true });
+    await bring(plane, DESIRED);
+    const frontends = Array.from({ length: 5_000 }, (_, at) => ({
+      address: `10.97.${at >> 8}.${at & 255}`,
+      port: 80,
+    }));
+    await plane.keepFromForwarder([{ key: 'evil/a/TCP/IPv4', family: 'IPv4', frontends }]);
+    const count = () => kept()[0]?.split(',').length;
+    assert.equal(count(), 5_000);
+    nft('delete table ip fairlead');
+    await plane.inspect(DESIRED, 'everything');
+    assert.deepEqual(kept(), ['', '']);
+    await plane.setForwarder(PORTS);
+    assert.equal(count(), 5_000);
+    nft('delete table ip fairlead');
+    await assert.rejects(plane.setForwarder(PORTS), (error) => error instanceof PlaneError);
+    await plane.inspect(DESIRED, 'everything');
+    await plane.setForwarder(PORTS);
+    assert.equal(count(), 5_000);
+  });
+
   it('costs little to refresh', async (t) => {
     const plane = newPlane({ forwarder: true });
     await bring(plane, DESIRED);

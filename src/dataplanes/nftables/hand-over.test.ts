@@ -47,6 +47,10 @@ describe('hand-over to the forwarder', () => {
   const texts = (by: PodDetection | undefined) =>
     handOverChains(by).map(({ rules }) => rules.map((rule) => ruleText(rule, 'ip')));
   const own = 'socket transparent 1 return comment "of the forwarder itself"';
+  const kept = [
+    'ip daddr . meta l4proto . th dport @kept-services meta l4proto @not-handed-over return comment "no room in the forwarder"',
+    'fib daddr type local meta l4proto . th dport @kept-nodeports meta l4proto @not-handed-over return comment "no room in the forwarder"',
+  ];
   const host = 'fib saddr type local';
   const count = 'meta l4proto @not-handed-over return';
 
@@ -55,6 +59,7 @@ describe('hand-over to the forwarder', () => {
     assert.deepEqual(texts({ by: 'interface-prefix', prefix: 'veth' }), [
       [
         own,
+        ...kept,
         `${pod} dnat ip to meta l4proto map @forwarder-pod`,
         `${host} dnat ip to meta l4proto map @forwarder-host`,
         'dnat ip to meta l4proto map @forwarder-outside',
@@ -62,6 +67,7 @@ describe('hand-over to the forwarder', () => {
       ],
       [
         own,
+        ...kept,
         `${pod} dnat ip to meta l4proto map @forwarder-pod`,
         `${host} dnat ip to meta l4proto map @forwarder-host`,
         `${pod} ${count}`,
@@ -72,9 +78,10 @@ describe('hand-over to the forwarder', () => {
 
   it('leaves pods of a range to the kernel where only those of this node may be served', () => {
     const [all, inside] = texts({ by: 'cidr', cidr: '10.128.0.0/9' });
-    assert.equal(all?.[1], 'ip saddr 10.128.0.0/9 dnat ip to meta l4proto map @forwarder-pod');
+    assert.equal(all?.[3], 'ip saddr 10.128.0.0/9 dnat ip to meta l4proto map @forwarder-pod');
     assert.deepEqual(inside, [
       own,
+      ...kept,
       `${host} dnat ip to meta l4proto map @forwarder-host`,
       `${host} ${count}`,
     ]);
@@ -84,11 +91,12 @@ describe('hand-over to the forwarder', () => {
     assert.deepEqual(texts(undefined), [
       [
         own,
+        ...kept,
         `${host} dnat ip to meta l4proto map @forwarder-host`,
         'dnat ip to meta l4proto map @forwarder-outside',
         count,
       ],
-      [own, `${host} dnat ip to meta l4proto map @forwarder-host`, `${host} ${count}`],
+      [own, ...kept, `${host} dnat ip to meta l4proto map @forwarder-host`, `${host} ${count}`],
     ]);
   });
 

@@ -11,6 +11,27 @@ import type { Rule, Statement } from './statements.ts';
  * the rules that translate.
  */
 
+/** Rows for which the forwarder has no room are translated. */
+const KEPT: readonly Rule[] = [
+  {
+    statements: [
+      { do: 'match-frontend', where: 'service', set: 'kept-services' },
+      { do: 'count-not-handed-over' },
+      { do: 'leave' },
+    ],
+    comment: 'no room in the forwarder',
+  },
+  {
+    statements: [
+      { do: 'match-local', of: 'daddr' },
+      { do: 'match-frontend', where: 'nodeport', set: 'kept-nodeports' },
+      { do: 'count-not-handed-over' },
+      { do: 'leave' },
+    ],
+    comment: 'no room in the forwarder',
+  },
+];
+
 /** Which sources a class forwards: those of other machines only where their list has endpoints. */
 type Sources = 'all' | 'inside';
 
@@ -84,5 +105,5 @@ function handOverRules(sources: Sources, by: PodDetection | undefined): readonly
       statements: [...match, { do: 'count-not-handed-over' }, { do: 'leave' }],
     }),
   );
-  return [own, ...given, ...counted];
+  return [own, ...KEPT, ...given, ...counted];
 }

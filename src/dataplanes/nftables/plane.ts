@@ -26,6 +26,7 @@ import { diffTables } from './diff.ts';
 import { concernsUs, objectsOf } from './drift.ts';
 import { type ForwarderPorts, ForwarderTargets, readNotHandedOver } from './forwarder-targets.ts';
 import { inspectEverything, inspectSuspects } from './inspect.ts';
+import type { KeptRow } from './kept-frontends.ts';
 import { Knowledge } from './knowledge.ts';
 import { LargeRows } from './large-rows.ts';
 import { abandonRow, type PlannedRow, planRow, settleRow } from './planned-row.ts';
@@ -91,6 +92,8 @@ export class NftablesPlane implements DataPlane {
         const isFirst = !this.#isInspected;
         const inspection = await inspectEverything(kernel, desired, { isFirst });
         this.#isInspected = true;
+        // It may have made the table again, without what is not written by rows.
+        this.#forwarder?.targets.mistrust();
         return inspection;
       }
       await this.configure(desired.facts);
@@ -192,11 +195,12 @@ export class NftablesPlane implements DataPlane {
    * to endpoints. May be called beside all other calls.
    */
   async setForwarder(ports: ForwarderPorts | undefined): Promise<void> {
-    if (this.#forwarder === undefined) {
-      const connection = this.#anotherConnection();
-      this.#forwarder = { connection, targets: new ForwarderTargets(connection) };
-    }
-    await this.#forwarder.targets.set(ports);
+    await this.#targets.set(ports);
+  }
+
+  /** These rows are not handed over; without frontends, they are again. */
+  async keepFromForwarder(rows: readonly KeptRow[]): Promise<void> {
+    await this.#targets.keep(rows);
   }
 
   /** New TCP connections that went to endpoints although the forwarder takes such ones. */
@@ -285,6 +289,14 @@ export class NftablesPlane implements DataPlane {
       done: all.reduce((sum, { done }) => sum + done, 0),
       isUnderWay: all.some(({ isUnderWay }) => isUnderWay),
     };
+  }
+
+  get #targets(): ForwarderTargets {
+    if (this.#forwarder === undefined) {
+      const connection = this.#anotherConnection();
+      this.#forwarder = { connection, targets: new ForwarderTargets(connection) };
+    }
+    return this.#forwarder.targets;
   }
 
   get #kernel(): NftConnection {

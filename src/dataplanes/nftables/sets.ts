@@ -56,8 +56,11 @@ const PACKET_SETS = ['clients', 'new-clients'] as const;
 /** Where the forwarder listens, by source class. */
 export const TARGET_SETS = ['forwarder-pod', 'forwarder-host', 'forwarder-outside'] as const;
 
-/** Written every second, apart from rows and inspections (forwarder-targets.ts). */
-const FORWARDER_SETS = [...TARGET_SETS, 'not-handed-over'] as const;
+/** Frontends that are not handed over (kept-frontends.ts). */
+export const KEPT_SETS = ['kept-services', 'kept-nodeports'] as const;
+
+/** Written apart from rows and inspections (forwarder-targets.ts). */
+const FORWARDER_SETS = [...TARGET_SETS, ...KEPT_SETS, 'not-handed-over'] as const;
 
 /** Sets and maps in the order in which they are made. Their names are what a reader of `nft list` sees. */
 const SET_NAMES = [
@@ -177,8 +180,10 @@ function define(family: TableFamily): Readonly<Record<SetName, Omit<SetSpec, 'na
     'forwarder-pod': { comment: 'its listener for pods of this node', ...listener },
     'forwarder-host': { comment: 'its listener for this node itself', ...listener },
     'forwarder-outside': { comment: 'its listener for all others', ...listener },
+    'kept-services': { comment: 'the forwarder has no room for them', key: service },
+    'kept-nodeports': { comment: 'the same', key: nodePort },
     'not-handed-over': {
-      comment: 'connections while no forwarder was there',
+      comment: 'connections that no forwarder took',
       key: [L4_PROTOCOL],
       hasCounters: true,
     },

@@ -3,8 +3,9 @@ import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forw
 import type { Difference } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import type { ForwarderLink } from './link.ts';
-import type { WireChange } from './protocol.ts';
-import { rowDigest } from './row-digest.ts';
+import type { WireChange, WireListChange } from './protocol.ts';
+import { DECLINED, rowDigest } from './row-digest.ts';
+import { keyOf, serviceOf } from './row-key.ts';
 import { wireRow } from './rows.ts';
 
 /** So many changes are parsed by the forwarder's main thread between two pulses. */
@@ -38,6 +39,8 @@ export async function compareRows(
     left.delete(wire.key);
     if (found === rowDigest(wire)) continue;
     changes.push({ set: wire });
+    // There may be room by now.
+    if (found === DECLINED) continue;
     differences.add(() => differenceOf(found === undefined ? 'missing' : 'different', wire.key));
   }
   for (const key of left.keys()) {
@@ -47,30 +50,77 @@ export async function compareRows(
   return { changes, differences };
 }
 
-/** Makes the rows of a forwarder the desired ones. Resolves when all of its threads have them. */
-export async function fill(
-  link: ForwarderLink,
-  rows: readonly Forwarding[],
-): Promise<RowDifferences> {
-  const compared = await compareRows(await link.ask<'digests'>({ do: 'digests' }, FILL_MS), rows);
-  await send(link, compared.changes, FILL_MS);
-  return compared;
+export interface Filled {
+  readonly compared: RowDifferences;
+  readonly declined: ReadonlySet<ServicePortKey>;
 }
 
-/** The deadline is that of each message. */
+/** Makes the rows of a forwarder the desired ones. Resolves when all of its threads have them. */
+export async function fill(link: ForwarderLink, rows: readonly Forwarding[]): Promise<Filled> {
+  const compared = await compareRows(await link.ask<'digests'>({ do: 'digests' }, FILL_MS), rows);
+  const declined = await send(link, compared.changes, FILL_MS);
+  return { compared, declined };
+}
+
+/** Resolves with the rows that were declined. The deadline is that of each message. */
 export async function send(
   link: Pick<ForwarderLink, 'ask'>,
   changes: readonly WireChange[],
   deadlineMs: number,
-): Promise<void> {
-  for (let from = 0; from < changes.length; ) {
-    const end = endOfMessage(changes, from);
-    await link.ask<'apply'>({ do: 'apply', changes: changes.slice(from, end) }, deadlineMs);
+): Promise<ReadonlySet<ServicePortKey>> {
+  const declined = new Set<ServicePortKey>();
+  const parts = changes.flatMap(partsOf);
+  for (let from = 0; from < parts.length; ) {
+    const end = endOfMessage(parts, from);
+    const message = parts.slice(from, end);
+    const answer = await link.ask<'apply'>({ do: 'apply', changes: message }, deadlineMs);
+    for (const change of message) declined.delete(keyOf(change));
+    for (const key of answer.declined) declined.add(key);
     from = end;
   }
+  return declined;
 }
 
-/** At least one change, whatever its size. */
+/** A row is as large as its tenant makes it, and the forwarder answers others between two messages. */
+function partsOf(change: WireChange): readonly WireChange[] {
+  if (endpointCountOf(change) <= ENDPOINTS_PER_MESSAGE || 'delete' in change) return [change];
+  if ('set' in change) {
+    const { key, cluster, local } = change.set;
+    const first = {
+      set: { ...change.set, cluster: cluster.slice(0, ENDPOINTS_PER_MESSAGE), local: [] },
+    };
+    return [
+      first,
+      ...listParts(key, 'cluster', { added: cluster.slice(ENDPOINTS_PER_MESSAGE), removed: [] }),
+      ...listParts(key, 'local', { added: local, removed: [] }),
+    ];
+  }
+  const { change: key, cluster, local, ...rest } = change;
+  return [
+    ...(Object.keys(rest).length > 0 ? [{ change: key, ...rest }] : []),
+    ...(cluster ? listParts(key, 'cluster', cluster) : []),
+    ...(local ? listParts(key, 'local', local) : []),
+  ];
+}
+
+/** Added before removed: a list is not empty in between. */
+function listParts(
+  key: ServicePortKey,
+  list: 'cluster' | 'local',
+  { added, removed }: WireListChange,
+): WireChange[] {
+  const parts: WireChange[] = [];
+  for (let from = 0; from < added.length; from += ENDPOINTS_PER_MESSAGE) {
+    const part = added.slice(from, from + ENDPOINTS_PER_MESSAGE);
+    parts.push({ change: key, [list]: { added: part, removed: [] } });
+  }
+  for (let from = 0; from < removed.length; from += ENDPOINTS_PER_MESSAGE) {
+    const part = removed.slice(from, from + ENDPOINTS_PER_MESSAGE);
+    parts.push({ change: key, [list]: { added: [], removed: part } });
+  }
+  return parts;
+}
+
 function endOfMessage(changes: readonly WireChange[], from: number): number {
   let endpoints = 0;
   let end = from;
@@ -97,9 +147,4 @@ export function everyRow(rows: readonly Forwarding[]): Set<ServicePortKey> {
 
 function differenceOf(kind: Difference['kind'], key: ServicePortKey): Difference {
   return { kind, object: `forwarder row ${key}`, service: serviceOf(key) };
-}
-
-/** `namespace/name:port` of `namespace/name:port/TCP/IPv4`. */
-function serviceOf(key: ServicePortKey): string {
-  return key.split('/').slice(0, -2).join('/');
 }

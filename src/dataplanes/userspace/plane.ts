@@ -16,7 +16,8 @@ import type {
 } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { endpointCount } from './counts.ts';
-import { CHANGE_MS, compareRows, everyRow, fill, type RowDifferences, send } from './fill.ts';
+import { DeclinedRows, type WriteKept } from './declined-rows.ts';
+import { CHANGE_MS, compareRows, everyRow, type Filled, fill, send } from './fill.ts';
 import { returnMark } from './forwarder/return-path.ts';
 import { HandOver, type WriteHandOver } from './hand-over.ts';
 import { ForwarderKeeper, type KeeperOptions } from './keeper.ts';
@@ -28,6 +29,7 @@ import { ForwarderWatch } from './watch.ts';
 
 export interface ForwarderPlaneOptions extends KeeperOptions, Removal {
   readonly writeHandOver: WriteHandOver;
+  readonly writeKept: WriteKept;
   /** Counts what `removeRoutes` would delete. */
   readonly routeHoldings: () => Promise<readonly Holding[]>;
   /** New TCP connections that nftables translated itself. */
@@ -48,6 +50,7 @@ export class ForwarderPlane implements DataPlane {
   readonly #options: ForwarderPlaneOptions;
   readonly #keeper: ForwarderKeeper;
   readonly #handOver: HandOver;
+  readonly #declined: DeclinedRows;
   /** Whether the forwarder has what was inspected and applied. */
   #isFilled = false;
   #onDrift: ((drift: Drift) => void) | undefined;
@@ -56,6 +59,7 @@ export class ForwarderPlane implements DataPlane {
     this.#options = options;
     this.#keeper = new ForwarderKeeper(options);
     this.#handOver = new HandOver(options.writeHandOver);
+    this.#declined = new DeclinedRows(options.writeKept);
   }
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
@@ -84,7 +88,9 @@ export class ForwarderPlane implements DataPlane {
     if (wire.length === 0 || !this.#isFilled) return;
     const running = this.#keeper.current;
     try {
-      if (running) await send(running.work, wire, CHANGE_MS);
+      if (!running) return;
+      const declined = await send(running.work, wire, CHANGE_MS);
+      await this.#declined.changed(changes, declined);
     } catch (error) {
       await this.#distrust(`a change failed: ${String(error)}`);
       const what = `the forwarder did not take a change: ${String(error)}`;
@@ -139,12 +145,14 @@ export class ForwarderPlane implements DataPlane {
     const process = await this.#process();
     const { isOn, why } = this.#handOver;
     const { startCount, handedOver } = this.#keeper;
+    const declined = this.#declined.report;
     return {
       ...process,
       newConnectionsTo: isOn ? 'forwarder' : 'kernel',
       ...(isOn ? {} : { why }),
       startCount,
       handedOver,
+      ...(declined === undefined ? {} : { declined }),
       ...(translatedByKernel === undefined ? {} : { translatedByKernel }),
     };
   }
@@ -191,23 +199,24 @@ export class ForwarderPlane implements DataPlane {
 
   async #inspectEverything(desired: Desired): Promise<Inspection> {
     const before = this.#keeper.startCount;
-    let compared: RowDifferences | undefined;
+    let filled: Filled | undefined;
     this.#isFilled = false;
     const running = await this.#keeper.ensure({
       returnMark: returnMark(desired.facts.masqueradeMark),
       fill: async (link) => {
-        compared = await fill(link, desired.rows);
+        filled = await fill(link, desired.rows);
       },
     });
     this.#isFilled = true;
+    await this.#declined.inspected(desired.rows, filled?.declined ?? new Set());
     await this.#options.prepare();
     await this.#handOver.on(running.hello.ports);
-    const writeCount = compared?.changes.length ?? 0;
+    const writeCount = filled?.compared.changes.length ?? 0;
     // A new process has no rows, which is no news.
     if (this.#keeper.startCount > before) {
       return { ...withOne(desired, 'missing', 'it was started'), writeCount };
     }
-    const { described = [], count = 0 } = compared?.differences ?? {};
+    const { described = [], count = 0 } = filled?.compared.differences ?? {};
     const right = everyRow(desired.rows);
     return { right, differences: described, differenceCount: count, writeCount };
   }

@@ -54,6 +54,7 @@ export function openForwarder(around: Surroundings, behind: NftablesPlane): Forw
     prepare: async () => void (await keepListenerRoutes()),
     onWarning: around.onWarning,
     writeHandOver: (ports) => behind.setForwarder(ports),
+    writeKept: (rows) => behind.keepFromForwarder(rows),
     readTranslated: () => behind.notHandedOverCount(),
     drain: isCleanup
       ? { deadlineMs: CLEANUP_DRAIN_MS, isAwaited: true }
