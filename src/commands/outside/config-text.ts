@@ -10,7 +10,7 @@ export interface ConfigOptions {
   readonly zone: string | undefined;
   /** Undefined: all Services. */
   readonly scope: ScopeSettings | undefined;
-  /** Empty: ServiceCIDR objects are watched. */
+  /** Empty: not known. */
   readonly serviceRanges: readonly string[];
   /** Addresses of the DNS Service; empty: not known. */
   readonly clusterDns: readonly string[];
@@ -33,6 +33,7 @@ conntrack:
   tcpEstablishedTimeout: 0s
   tcpCloseWaitTimeout: 0s
 # ClusterIPs for the processes of this machine only: no node ports, health on loopback.
+# A ClusterIP outside of serviceRanges is not served.
 fairlead:
 ${isOfKubeProxy ? '' : `  mode: ${options.mode}\n`}  nodeObject: none
   # To serve containers too, name the interfaces that their packets come in by:

@@ -47,6 +47,8 @@ describe('the options of init', () => {
     '--selector=a=b=c',
     '--pod-cidr=10.0.0.0',
     '--pod-cidr=0.0.0.0/0',
+    '--service-cidr=10.96.0.1',
+    '--service-cidr=::/0',
     '--server=api.example:6443',
     '--server=http://api.example',
     '--name=A B',

@@ -21,6 +21,8 @@ export interface InitOptions {
   readonly zone?: string;
   readonly mode: ModeName;
   readonly podCidr: readonly string[];
+  /** Empty: those of the ServiceCIDR objects. */
+  readonly serviceCidr: readonly string[];
   readonly clusterDomain: string;
   /** Seconds. */
   readonly tokenLifetime: number;
@@ -93,6 +95,13 @@ export function addInitOptions(command: Command): Command {
         'addresses of pods',
         list(isRange, 'a range such as 10.244.0.0/16'),
       ).default([], 'those of the Nodes'),
+    )
+    .addOption(
+      checked(
+        '--service-cidr <ranges>',
+        'addresses that Services may have on this machine',
+        list(isRange, 'a range such as 10.96.0.0/12'),
+      ).default([], 'those of the ServiceCIDR objects now'),
     )
     .addOption(
       checked('--cluster-domain <domain>', "the cluster's DNS domain", domain).default(

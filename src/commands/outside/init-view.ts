@@ -12,14 +12,14 @@ import type { Manifest } from './rights.ts';
 
 /** What was found and decided, as rows of two columns. */
 export function factsTable(plan: Plan, facts: ClusterFacts, options: InitOptions): string {
-  const { dns, serviceRanges, nodeCount } = facts;
+  const { dns, nodeCount } = facts;
   const ofNodes = options.podCidr.length === 0 ? ` (from ${countText(nodeCount, 'Node')})` : '';
   const rows: readonly (readonly [string, string])[] = [
     ['API server', plan.server],
     ['account', `${plan.account.namespace}/${plan.account.name}`],
     ['serves', scopeText(plan, options)],
     ['mode', options.mode],
-    ['Service ranges', serviceRanges.join(', ') || 'not known'],
+    ['Service ranges', plan.serviceRanges.join(', ') || 'not known'],
     [
       'pod ranges',
       plan.podRanges.length === 0 ? 'not known' : `${plan.podRanges.join(', ')}${ofNodes}`,

@@ -16,6 +16,7 @@ import { oneAtATime } from './one-at-a-time.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { makePlan, type Plan } from './plan.ts';
 import {
+  assertServiceRanges,
   hasProgram,
   hiddenProgram,
   hiddenProgramError,
@@ -92,6 +93,7 @@ async function assertNamespaces(client: RestClient, plan: Plan): Promise<void> {
 /** What would be written could not work. */
 function assertUsable(plan: Plan, options: InitOptions): void {
   const isHere = options.root === THIS_MACHINE;
+  assertServiceRanges(plan);
   if (!isHere && isLoopbackServer(plan.server)) throw loopbackError(plan.server);
   const hidden = isHere ? hiddenProgram(programOf(options)) : undefined;
   if (hidden !== undefined) throw hiddenProgramError(hidden);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ClusterAccess } from '../../cluster/access.ts';
+import { buildConfig } from '../../config/load.ts';
 import type { InitOptions } from './init-options.ts';
+import { CONFIG_FILE } from './paths.ts';
 import { makePlan } from './plan.ts';
 
 const FACTS = {
@@ -25,6 +27,7 @@ const OPTIONS: InitOptions = {
   services: [],
   mode: 'nftables',
   podCidr: [],
+  serviceCidr: [],
   clusterDomain: 'cluster.local',
   tokenLifetime: 3600,
   renewal: true,
@@ -46,6 +49,20 @@ const namespaces = (count: number) => Array.from({ length: count }, (_, index) =
 it('makes a configuration that an agent accepts', async () => {
   assert.equal((await plan({})).files.length, 3);
   assert.equal((await plan({ namespaces: namespaces(44) })).scope?.namespaces.length, 44);
+});
+
+it('writes the Service ranges into the configuration, with a scope and without one', async () => {
+  const rangesIn = async (options: Partial<InitOptions>) => {
+    const { files, serviceRanges } = await plan(options);
+    const [config] = files.filter(({ path }) => path === CONFIG_FILE);
+    const { settings } = buildConfig(new Map(), { path: CONFIG_FILE, text: config?.text ?? '' });
+    assert.deepEqual(settings.serviceRanges, serviceRanges);
+    return serviceRanges;
+  };
+  assert.deepEqual(await rangesIn({}), ['10.96.0.0/12']);
+  assert.deepEqual(await rangesIn({ namespaces: ['shop'] }), ['10.96.0.0/12']);
+  const serviceCidr = ['10.96.0.0/16', 'fd00:96::/112'];
+  assert.deepEqual(await rangesIn({ serviceCidr }), serviceCidr);
 });
 
 it('rejects a scope of more namespaces than an agent can watch', async () => {

@@ -10,7 +10,7 @@ import { PUBLIC_FILE_MODE, SECRET_FILE_MODE } from './files.ts';
 import type { InitOptions } from './init-options.ts';
 import { kubeconfigText } from './kubeconfig-text.ts';
 import { CONFIG_FILE, KUBECONFIG_FILE, UNIT_FILE } from './paths.ts';
-import { isWholeCluster, type Manifest, rightsFor } from './rights.ts';
+import { type Manifest, rightsFor } from './rights.ts';
 import { unitText } from './unit-text.ts';
 
 /** Everything that `init` makes, as values. */
@@ -20,6 +20,8 @@ export interface Plan {
   readonly server: string;
   readonly scope: ScopeSettings | undefined;
   readonly podRanges: readonly string[];
+  /** ClusterIPs outside of them are not served; empty: none is. */
+  readonly serviceRanges: readonly string[];
   /** Whether the cluster has a DNS Service. */
   readonly hasNames: boolean;
   readonly manifests: readonly Manifest[];
@@ -47,6 +49,8 @@ export async function makePlan({ options, facts, access, program }: PlanInput): 
   const mode = modeNamed(options.mode);
   const scope = scopeOf(options, facts);
   const podRanges = options.podCidr.length > 0 ? options.podCidr : facts.podRanges;
+  // Read now, by the administrator: later ones are the word of those whom they limit.
+  const serviceRanges = options.serviceCidr.length > 0 ? options.serviceCidr : facts.serviceRanges;
   const server = options.server ?? access.server.href.replace(/\/$/, '');
   const kubeconfig = kubeconfigText({
     server,
@@ -60,8 +64,7 @@ export async function makePlan({ options, facts, access, program }: PlanInput): 
     podRanges,
     zone: options.zone,
     scope,
-    // A Role cannot grant ServiceCIDR objects, which are in no namespace.
-    serviceRanges: isWholeCluster(scope) ? [] : facts.serviceRanges,
+    serviceRanges,
     clusterDns: facts.dns?.addresses ?? [],
     clusterDomain: options.clusterDomain === 'cluster.local' ? '' : options.clusterDomain,
   });
@@ -71,6 +74,7 @@ export async function makePlan({ options, facts, access, program }: PlanInput): 
     server,
     scope,
     podRanges,
+    serviceRanges,
     hasNames: facts.dns !== undefined,
     manifests: rightsFor({
       ...account,

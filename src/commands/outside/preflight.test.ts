@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { modeNamed } from '../../modes/registry.ts';
 import type { ClusterFacts } from './cluster-facts.ts';
 import {
+  assertServiceRanges,
   hasProgram,
   hiddenProgram,
   isLoopbackServer,
@@ -25,6 +26,7 @@ const PLAN = {
   server: 'https://192.0.2.1:6443',
   scope: undefined,
   podRanges: ['10.244.0.0/16'],
+  serviceRanges: ['10.96.0.0/12'],
   hasNames: true,
   manifests: [],
   files: [],
@@ -82,6 +84,16 @@ describe('isLoopbackServer', () => {
   }
 });
 
+describe('a machine without known Service ranges', () => {
+  it('is not set up, because it would serve nothing', () => {
+    assert.throws(() => assertServiceRanges({ serviceRanges: [] }), {
+      code: 'SERVICE_RANGES_UNKNOWN',
+      next: /--service-cidr/,
+    });
+    assertServiceRanges(PLAN);
+  });
+});
+
 describe('planWarnings', () => {
   it('asks whether this machine is a node when it has an address of one', (t) => {
     const own = { address: '192.0.2.7', cidr: '192.0.2.7/24', internal: false };
@@ -98,7 +110,9 @@ describe('planWarnings', () => {
 
   it('says what a missing fact means', () => {
     assert.match(warningsOf({}, { podRanges: [] }).join(), /3 Nodes name no common pod range/);
-    assert.match(warningsOf({ serviceRanges: [] }).join(), /no ServiceCIDR objects/);
+    const noRanges = warningsOf({ serviceRanges: [] }, { serviceRanges: [] }).join();
+    assert.match(noRanges, /no ServiceCIDR objects .* not served; pass --service-cidr/);
+    assert.deepEqual(warningsOf({ serviceRanges: [] }), []);
     assert.match(warningsOf({ dns: undefined }).join(), /names of Services will not work/);
   });
 });

@@ -95,9 +95,9 @@ export function planWarnings(
   const isHere = options.root === THIS_MACHINE;
   return [
     ...(isHere ? nodeWarnings(facts) : []),
-    ...(isHere ? overlapWarnings(plan, facts) : []),
+    ...(isHere ? overlapWarnings(plan) : []),
     ...(plan.podRanges.length === 0 ? [noPodRanges(facts)] : []),
-    ...(facts.serviceRanges.length === 0 ? [NO_SERVICE_RANGES] : []),
+    ...(plan.serviceRanges.length === 0 ? [`${NO_SERVICE_RANGES}; ${PASS_RANGES}`] : []),
     ...(facts.dns === undefined ? [NO_DNS] : []),
     ...(isHere && isLoopbackServer(plan.server) ? [loopbackWarning(plan.server)] : []),
   ];
@@ -113,7 +113,7 @@ function nodeWarnings({ nodeAddresses }: ClusterFacts): readonly string[] {
   ];
 }
 
-function overlapWarnings({ podRanges }: Plan, { serviceRanges }: ClusterFacts): readonly string[] {
+function overlapWarnings({ podRanges, serviceRanges }: Plan): readonly string[] {
   return overlaps([...serviceRanges, ...podRanges], ownAddresses()).map(
     ({ range, with: { cidr, interface: name } }) =>
       `${range} of the cluster overlaps ${cidr} on ${name}: hosts there may become unreachable, or pods; \`fairlead outside check\` says which`,
@@ -133,7 +133,18 @@ function noPodRanges({ nodeCount }: ClusterFacts): string {
 }
 
 const NO_SERVICE_RANGES =
-  'the cluster has no ServiceCIDR objects (they exist from Kubernetes 1.33 on): overlaps with Service addresses are not checked, and no route to them is added';
+  'the cluster has no ServiceCIDR objects (they exist from Kubernetes 1.33 on), and ClusterIPs outside of known ranges are not served';
+const PASS_RANGES =
+  'pass --service-cidr with the value of --service-cluster-ip-range of the API server';
+
+/** A machine without them would serve nothing. */
+export function assertServiceRanges({ serviceRanges }: Pick<Plan, 'serviceRanges'>): void {
+  if (serviceRanges.length > 0) return;
+  throw new CommandError(NO_SERVICE_RANGES, {
+    code: 'SERVICE_RANGES_UNKNOWN',
+    next: `${PASS_RANGES}; nothing was changed`,
+  });
+}
 
 const NO_DNS =
   'no Service in kube-system has the label k8s-app=kube-dns, so names of Services will not work; addresses do';

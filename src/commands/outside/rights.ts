@@ -56,7 +56,7 @@ export const SERVICE_CIDRS: Rule = {
 const NAMESPACES: Rule = { apiGroups: [''], resources: ['namespaces'], verbs: READ };
 
 /** Whether the scope reaches into every namespace, so that only a ClusterRole can grant it. */
-export function isWholeCluster(scope: ScopeSettings | undefined): boolean {
+function isWholeCluster(scope: ScopeSettings | undefined): boolean {
   return (
     scope === undefined || (scope.namespaces.length === 0 && scope.serviceSelector !== undefined)
   );

@@ -17,7 +17,7 @@ const USUAL: ConfigOptions = {
   podRanges: ['10.244.0.0/16'],
   zone: undefined,
   scope: undefined,
-  serviceRanges: [],
+  serviceRanges: ['10.96.0.0/12'],
   clusterDns: [],
   clusterDomain: '',
 };
