@@ -53,6 +53,8 @@ export interface OnlyFor {
 }
 
 export interface OutsideSetup {
+  /** Those of the lab when not given. */
+  readonly serviceRanges?: readonly string[];
   /** Interfaces whose clients are served besides the machine's own sockets. */
   readonly clients?: readonly string[];
   readonly zone?: string;

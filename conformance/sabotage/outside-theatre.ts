@@ -49,7 +49,12 @@ export class OutsideTheatre implements AsyncDisposable {
     { configured = {}, isFrozen }: Pick<OutsideSabotage, 'configured' | 'isFrozen'>,
   ): Promise<ScenarioResult> {
     const { plan, bench, nextSerial } = this.#stage;
-    const outside = new AgentOnMachine(this.#lab, { variant: plan.variant, ...configured });
+    const fairlead = { ...scenario.setup?.outside, ...configured.fairlead };
+    const outside = new AgentOnMachine(this.#lab, {
+      variant: plan.variant,
+      ...configured,
+      fairlead,
+    });
     const beforeSteps: Bench['beforeSteps'] = async () => outside.freeze();
     await outside.start();
     try {

@@ -35,6 +35,13 @@ export const outsideSabotages: readonly OutsideSabotage[] = [
     configured: { settings: { nodePortAddresses: EVERYWHERE } },
   },
   {
+    name: 'outside-captures-foreign-cluster-ips',
+    title: 'the machine outside serves ClusterIPs of every range',
+    proxies: FAIRLEAD_NAMES,
+    outside: 'outside/foreign-cluster-ip-captures-nothing',
+    configured: { fairlead: { servedAddresses: ['allClusterIPs'] } },
+  },
+  {
     name: 'outside-captures-external-ips',
     title: 'the machine outside serves the addresses that Services claim as external IPs',
     proxies: FAIRLEAD_NAMES,

@@ -4,7 +4,7 @@ import { enterNamespace } from '../host/namespaces.ts';
 import type { Daemon } from '../host/processes.ts';
 import { run } from '../host/run.ts';
 import type { Lab } from '../lab.ts';
-import { MACHINE } from '../network/plan.ts';
+import { MACHINE, SERVICE_CIDR } from '../network/plan.ts';
 import type { ProxySettings, ProxyVariant, SocketPlace } from '../proxies/contract.ts';
 import { startProxy } from '../proxies/running.ts';
 
@@ -12,7 +12,7 @@ export interface OutsideStart {
   /** One of Fairlead's: kube-proxy does not start without a Node object. */
   readonly variant: ProxyVariant;
   readonly settings?: ProxySettings;
-  /** More of the block `fairlead`; `nodeObject: none` is always in it. */
+  /** More of the block `fairlead`; `nodeObject: none` and the Service ranges are always in it. */
   readonly fairlead?: object;
   /** More of the file, beside that block. */
   readonly configuration?: object;
@@ -70,6 +70,7 @@ export async function configureOutside(
 }
 
 const PROGRAM = join(import.meta.dirname, '../../src/main.ts');
+const OUTSIDE = { nodeObject: 'none', serviceRanges: [SERVICE_CIDR.ipv4, SERVICE_CIDR.ipv6] };
 const CONFIG_FILE = 'fairlead.json';
 const CLEANUP_DEADLINE_MS = 30_000;
 
@@ -85,7 +86,7 @@ function withoutNode(variant: ProxyVariant, more: Configuration): ProxyVariant {
       const command = await variant.prepare(place);
       const configFile = join(place.folder, CONFIG_FILE);
       const written = JSON.parse(await readFile(configFile, 'utf8')) as Configuration;
-      const fairlead = { ...written.fairlead, nodeObject: 'none', ...more.fairlead };
+      const fairlead = { ...written.fairlead, ...OUTSIDE, ...more.fairlead };
       await writeFile(configFile, JSON.stringify({ ...written, ...more, fairlead }));
       return command;
     },

@@ -13,5 +13,6 @@ export interface NotServedAddress {
   readonly service: string;
   /** `external-ip 10.96.7.7:80/TCP`. */
   readonly address: string;
+  readonly reason: NotServedReason;
   readonly why: string;
 }

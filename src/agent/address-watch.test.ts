@@ -95,6 +95,7 @@ test('withdraws an external IP of the machine when a process binds its port', as
     {
       service: 'ns/web',
       address: `external-ip ${NODE_IP}:80/TCP`,
+      reason: 'host-socket',
       why: 'a process on this machine listens on the port',
     },
   ]);

@@ -41,6 +41,7 @@ export class AddressWatch {
     return this.#context.intake.table.notServed.first(most).map((each) => ({
       service: servicePortName(each.row.id),
       address: notServedAddress(each),
+      reason: each.notServed.reason,
       why: notServedText(each.notServed),
     }));
   }

@@ -21,7 +21,13 @@ const WELL: Assessed = {
   pace: { rows: [], rowCount: 0, namespaces: [], namespaceCount: 0, longestWaitMs: 0 },
   affinityFill: undefined,
   addresses: {
-    notServed: { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 },
+    notServed: {
+      'other-service': 0,
+      'service-range': 0,
+      'outside-ranges': 0,
+      'api-server': 0,
+      'host-socket': 0,
+    },
     conflicts: [],
   },
   expectsNode: true,

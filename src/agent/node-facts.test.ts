@@ -171,7 +171,7 @@ test('passes the kinds of addresses that are not served to the model', () => {
   const view = nodeView(
     input({
       nodePorts: { addresses: 'none', onLocalhost: false },
-      servedAddresses: { externalIPs: false, loadBalancerIPs: false },
+      servedAddresses: { allClusterIPs: true, externalIPs: false, loadBalancerIPs: false },
     }),
   );
   assert.equal(view.allowExternalIPs, false);
@@ -202,6 +202,24 @@ test('uses configured Service ranges instead of those of objects', () => {
   const of = input({ serviceRanges: ['10.96.0.0/12'] }, { serviceRanges: ['10.0.0.0/8'] });
   assert.deepEqual(nodeFacts(of).serviceRanges, ['10.96.0.0/12']);
   assert.deepEqual(nodeView(of).serviceRanges, ['10.96.0.0/12']);
+});
+
+test('takes no Service ranges from objects without a Node object', () => {
+  const served = { externalIPs: false, loadBalancerIPs: false };
+  const machine = (allClusterIPs: boolean, more: Partial<AgentSettings> = {}) =>
+    input(
+      { nodeObject: 'none', servedAddresses: { ...served, allClusterIPs }, ...more },
+      { node: undefined, serviceRanges: ['8.8.8.0/24'] },
+    );
+  assert.deepEqual(nodeFacts(machine(false)).serviceRanges, []);
+  assert.deepEqual(nodeView(machine(false)).serviceRanges, []);
+  assert.equal(nodeView(machine(false)).onlyServiceRanges, true);
+  const configured = machine(false, { serviceRanges: ['10.96.0.0/12'] });
+  assert.deepEqual(nodeFacts(configured).serviceRanges, ['10.96.0.0/12']);
+  assert.deepEqual(nodeView(configured).serviceRanges, ['10.96.0.0/12']);
+  assert.deepEqual(nodeFacts(machine(true)).serviceRanges, ['8.8.8.0/24']);
+  assert.equal('onlyServiceRanges' in nodeView(machine(true)), false);
+  assert.equal('onlyServiceRanges' in nodeView(input()), false);
 });
 
 test('tells planes that a scope does not have every Service', () => {

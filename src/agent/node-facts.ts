@@ -51,6 +51,7 @@ export function nodeView(input: NodeInput): NodeView {
     ...unserved(settings),
     addressRules: settings.addressRules,
     serviceRanges: serviceRanges(input),
+    ...(settings.servedAddresses.allClusterIPs ? {} : { onlyServiceRanges: true }),
     ...leftToPackets(input),
   };
 }
@@ -65,8 +66,11 @@ function leftToPackets({ settings, needs }: NodeInput): Pick<NodeView, 'leftToPa
   return { leftToPackets: clusterDns.map((address) => canonicalIp(address) ?? address) };
 }
 
+/** Whoever administers the cluster writes ServiceCIDR objects: they are no limit to themselves. */
 function serviceRanges({ settings, serviceRanges: ofObjects }: NodeInput): string[] {
-  return unionOf(settings.serviceRanges.length > 0 ? settings.serviceRanges : ofObjects);
+  const isConfigured = settings.serviceRanges.length > 0;
+  const usesObjects = !isConfigured && settings.servedAddresses.allClusterIPs;
+  return unionOf(usesObjects ? ofObjects : settings.serviceRanges);
 }
 
 function relayedLocalhost({ nodePorts }: AgentSettings): Pick<NodeFacts, 'relayedLocalhost'> {

@@ -91,6 +91,8 @@ function remark(path: FieldPath, { fields, settings }: LoadedConfig): string {
   if (!isReadIn(settings.mode, row)) return `not read in mode ${settings.mode}`;
   if (path === 'nodePortAddresses' && settings.nodePorts.addresses === 'none')
     return 'no node ports';
+  if (path === 'fairlead.serviceRanges' && !settings.servedAddresses.allClusterIPs)
+    return settings.serviceRanges.length === 0 ? 'no ClusterIP is served' : '';
   const value = fields[path].value;
   if (path in EMPTY_MEANS && Array.isArray(value) && value.length === 0)
     return EMPTY_MEANS[path] ?? '';

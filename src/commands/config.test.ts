@@ -138,6 +138,7 @@ test('shows in the table what follows from a missing Node object', async (contex
     says('nodePortAddresses', `${from} +no node ports$`);
     says('fairlead.clients', `${from} +only this machine's own sockets$`);
     says('fairlead.servedAddresses', `${from} +only ClusterIPs and node ports$`);
+    says('fairlead.serviceRanges', ' +no ClusterIP is served$');
     says('healthzBindAddress', `127\\.0\\.0\\.1:10256 +${from}$`);
   } finally {
     await rm(folder, { recursive: true });

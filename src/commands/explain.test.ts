@@ -69,6 +69,19 @@ describe('fairlead explain, as text of 80 columns', () => {
     assert.deepEqual(await shares('sh', '198.18.0.1:80'), ['1 of 2', '1 of 2']);
   });
 
+  it('says why a ClusterIP is not served outside of the cluster, and what to do', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'fairlead-explain-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'config.yaml');
+    const head = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
+    const block = 'fairlead: {nodeObject: none, serviceRanges: [10.97.0.0/16]}\n';
+    await writeFile(file, `${head}mode: nftables\n${block}`);
+    const found: Explanation = await explained(t, '10.96.0.10:80', '--config', file);
+    assert.equal(found.code, 'NOT_SERVED');
+    assert.match(found.sentence, /it is outside of the configured Service ranges 10\.97\.0\.0\/16/);
+    assert.match(found.next.join(), /add its range to fairlead\.serviceRanges/);
+  });
+
   it('says what to do where it does not reach', async (t) => {
     const { code, out } = await explain(t, '198.18.0.7:443', '--from', '203.0.113.9');
     assert.equal(code, 3);

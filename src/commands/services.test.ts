@@ -67,7 +67,8 @@ test('says why a machine without a Node object rejects a Service with policy Loc
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-services-'));
   try {
     const [config, objects] = [join(folder, 'config.yaml'), join(folder, 'objects.yaml')];
-    const block = 'fairlead: {nodeObject: none, zone: zone-z}';
+    const ranges = 'serviceRanges: [10.96.0.0/16]';
+    const block = `fairlead: {nodeObject: none, zone: zone-z, ${ranges}}`;
     await writeFile(config, `${HEAD}mode: nftables\nhostnameOverride: machine\n${block}\n`);
     await writeFile(objects, LOCAL_POLICY);
     const at = ['--config', config, '-f', objects, 'shop/here'];
@@ -85,6 +86,27 @@ test('says why a machine without a Node object rejects a Service with policy Loc
     const [row] = JSON.parse(json.out) as { frontends: { outcomes: unknown }[] }[];
     const reject = { action: 'reject', reason: 'not-a-node' };
     assert.deepEqual(row?.frontends[0]?.outcomes, { pod: reject, host: reject, outside: reject });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('says why a machine without a Node object does not serve a ClusterIP', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-services-'));
+  try {
+    const [config, objects] = [join(folder, 'config.yaml'), join(folder, 'objects.yaml')];
+    await writeFile(objects, LOCAL_POLICY);
+    const notes = async (ranges: string): Promise<string> => {
+      await writeFile(config, `${HEAD}mode: nftables\nfairlead: {nodeObject: none${ranges}}\n`);
+      return (await run(context, '--config', config, '-f', objects, 'shop/here')).out;
+    };
+    const other = await notes(', serviceRanges: [10.97.0.0/16]');
+    assert.match(
+      other,
+      /not served: it is outside of the configured Service ranges 10\.97\.0\.0\/16/,
+    );
+    assert.match(await notes(''), /not served: no Service range is configured/);
+    assert.doesNotMatch(await notes(', servedAddresses: [allClusterIPs]'), /not served/);
   } finally {
     await rm(folder, { recursive: true });
   }

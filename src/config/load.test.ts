@@ -395,7 +395,11 @@ test('exposes nothing to other hosts by default without a Node object', () => {
     const { settings, fields } = load(mode + none);
     assert.deepEqual(settings.nodePorts, { addresses: 'none', onLocalhost: false });
     assert.deepEqual(settings.clients, []);
-    assert.deepEqual(settings.servedAddresses, { externalIPs: false, loadBalancerIPs: false });
+    assert.deepEqual(settings.servedAddresses, {
+      allClusterIPs: false,
+      externalIPs: false,
+      loadBalancerIPs: false,
+    });
     assert.equal(fields.healthzBindAddress.value, '127.0.0.1:10256');
     assert.equal(fields.metricsBindAddress.value, '127.0.0.1:10249');
     for (const path of ['nodePortAddresses', 'fairlead.clients', 'healthzBindAddress'] as const) {
@@ -410,7 +414,11 @@ test('serves all clients with a Node object, in every mode', () => {
   for (const mode of ['', 'mode: nftables', 'mode: iptables']) {
     const { settings } = load(mode);
     assert.equal(settings.clients, 'everybody');
-    assert.deepEqual(settings.servedAddresses, { externalIPs: true, loadBalancerIPs: true });
+    assert.deepEqual(settings.servedAddresses, {
+      allClusterIPs: true,
+      externalIPs: true,
+      loadBalancerIPs: true,
+    });
     assert.notEqual(settings.nodePorts.addresses, 'none');
   }
 });
@@ -427,7 +435,11 @@ test('prefers written values to the defaults for a machine without a Node object
   assert.deepEqual(settings.nodePorts.addresses, ['192.0.2.0/24']);
   assert.equal(fields.healthzBindAddress.value, '0.0.0.0:10256');
   assert.deepEqual(settings.clients, ['docker0', 'br-*']);
-  assert.deepEqual(settings.servedAddresses, { externalIPs: false, loadBalancerIPs: true });
+  assert.deepEqual(settings.servedAddresses, {
+    allClusterIPs: false,
+    externalIPs: false,
+    loadBalancerIPs: true,
+  });
 });
 
 test('reads the same settings from the file it writes for a machine without a Node object', () => {
@@ -489,7 +501,21 @@ test('warns of a scope on a node', () => {
     warnings(load(`fairlead: {${scope}}`))[0] ?? '',
     /^fairlead\.scope: is set on a node/,
   );
-  assert.deepEqual(warnings(load(`fairlead: {nodeObject: none, ${scope}}`)), []);
+  const ranges = 'serviceRanges: [10.96.0.0/12]';
+  assert.deepEqual(warnings(load(`fairlead: {nodeObject: none, ${scope}, ${ranges}}`)), []);
+});
+
+test('warns of a machine without a Node object that has no Service ranges', () => {
+  const none = 'fairlead: {nodeObject: none';
+  assert.match(
+    warnings(load(`${none}}`))[0] ?? '',
+    /^fairlead\.serviceRanges: is empty, so no ClusterIP is served/,
+  );
+  assert.deepEqual(warnings(load(`${none}, serviceRanges: [10.96.0.0/12]}`)), []);
+  const all = load(`${none}, servedAddresses: [allClusterIPs]}`);
+  assert.deepEqual(warnings(all), []);
+  assert.equal(all.settings.servedAddresses.allClusterIPs, true);
+  assert.deepEqual(warnings(load('')), []);
 });
 
 test('reads all Services by default, and adds routes only without a Node object', () => {

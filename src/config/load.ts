@@ -10,7 +10,7 @@ import { localhostWarnings } from './localhost-node-ports.ts';
 import { mergeLayers } from './merge.ts';
 import { type Problem, sortProblems } from './problem.ts';
 import { modeOf, resolveSettings } from './resolve.ts';
-import { scopeWarnings } from './scope.ts';
+import { rangeWarnings, scopeWarnings } from './scope.ts';
 import type { Settings } from './settings.ts';
 import { isReadIn, validateFields } from './validate.ts';
 
@@ -57,6 +57,7 @@ export function buildConfig(flags: GivenFlags, file: ConfigText | undefined): Lo
       ...featureGateWarnings(fields),
       ...localhostWarnings(fields, modeOf(fields)),
       ...scopeWarnings(fields),
+      ...rangeWarnings(fields),
       ...ipvsWarnings(fields, modeOf(fields)),
     ]),
   };

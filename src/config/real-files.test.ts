@@ -51,7 +51,7 @@ test('reads the ConfigMap of kubeadm as kube-proxy does, except for the default 
     nodePorts: { addresses: 'all', onLocalhost: false },
     addressRules: 'strict',
     clients: 'everybody',
-    servedAddresses: { externalIPs: true, loadBalancerIPs: true },
+    servedAddresses: { allClusterIPs: true, externalIPs: true, loadBalancerIPs: true },
     serviceRanges: [],
     serviceRoutes: 'none',
     podNetwork: 'routed',

@@ -13,6 +13,7 @@ import type {
   ConntrackSettings,
   LocalTraffic,
   NodePortSettings,
+  ServedAddressSettings,
   Settings,
 } from './settings.ts';
 
@@ -54,10 +55,7 @@ export function resolveSettings(fields: ResolvedFields, wishes: StartWishes): Se
     podNetworks: clusterCidrs(fields),
     nodePorts: nodePorts(fields, { mode, nodeObject }),
     clients: clients(fields),
-    servedAddresses: {
-      externalIPs: fields['fairlead.servedAddresses'].value.includes('externalIPs'),
-      loadBalancerIPs: fields['fairlead.servedAddresses'].value.includes('loadBalancerIPs'),
-    },
+    servedAddresses: servedAddresses(fields),
     ...optional('zone', fields['fairlead.zone'].value || undefined),
     ...optional('scope', scopeSettings(fields)),
     ...clusterSettings(fields),
@@ -114,6 +112,16 @@ function localTraffic(fields: ResolvedFields): LocalTraffic {
 function clients(fields: ResolvedFields): ClientSettings {
   const written = fields['fairlead.clients'].value;
   return written.includes('everybody') ? 'everybody' : [...written];
+}
+
+function servedAddresses(fields: ResolvedFields): ServedAddressSettings {
+  const written = fields['fairlead.servedAddresses'].value;
+  const isNode = fields['fairlead.nodeObject'].value !== 'none';
+  return {
+    allClusterIPs: isNode || written.includes('allClusterIPs'),
+    externalIPs: written.includes('externalIPs'),
+    loadBalancerIPs: written.includes('loadBalancerIPs'),
+  };
 }
 
 function nodePorts(

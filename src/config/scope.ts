@@ -27,6 +27,17 @@ export function scopeWarnings(fields: ResolvedFields): readonly Problem[] {
   return [{ subject: 'fairlead.scope', message }];
 }
 
+/** A machine without a Node object does not take its ranges from the cluster, which they limit. */
+export function rangeWarnings(fields: ResolvedFields): readonly Problem[] {
+  const isNode = fields['fairlead.nodeObject'].value !== 'none';
+  const isEveryIpServed = fields['fairlead.servedAddresses'].value.includes('allClusterIPs');
+  const hasRanges = fields['fairlead.serviceRanges'].value.length > 0;
+  if (isNode || isEveryIpServed || hasRanges) return [];
+  const message =
+    'is empty, so no ClusterIP is served: without a Node object only those in the configured ranges are; `fairlead outside init --apply` writes the ranges';
+  return [{ subject: 'fairlead.serviceRanges', message }];
+}
+
 /** Facts of the cluster that the configuration gives. */
 export function clusterSettings(
   fields: ResolvedFields,

@@ -28,7 +28,7 @@ export interface Settings {
   readonly zone?: string;
   /** The Services that are read and served. Undefined: all. */
   readonly scope?: ScopeSettings;
-  /** CIDRs to use instead of ServiceCIDR objects. Empty: the objects are watched. */
+  /** CIDRs to use instead of ServiceCIDR objects. Empty: the objects are watched, if they are trusted. */
   readonly serviceRanges: readonly string[];
   /** Whether routes are added for Service ranges that no other route covers. */
   readonly serviceRoutes: 'missing' | 'none';
@@ -84,8 +84,10 @@ export interface NodePortSettings {
 /** Names, with `*` at the end for anything: packets that come in by them are served; own sockets always are. */
 export type ClientSettings = 'everybody' | readonly string[];
 
-/** The addresses served besides ClusterIPs and node ports. */
+/** The addresses served besides node ports, and ClusterIPs in the Service ranges. */
 export interface ServedAddressSettings {
+  /** Also ClusterIPs outside of the Service ranges; always with a Node object. */
+  readonly allClusterIPs: boolean;
   readonly externalIPs: boolean;
   readonly loadBalancerIPs: boolean;
 }

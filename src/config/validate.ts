@@ -195,9 +195,11 @@ function clientFaults(clients: readonly string[]): readonly Fault[] {
   });
 }
 
+const SERVED_ADDRESSES = ['externalIPs', 'loadBalancerIPs', 'allClusterIPs'];
+
 function notServedAddresses(text: string): Fault {
-  if (text === 'externalIPs' || text === 'loadBalancerIPs') return undefined;
-  return `must contain only "externalIPs" or "loadBalancerIPs", and contains ${JSON.stringify(text)}`;
+  if (SERVED_ADDRESSES.includes(text)) return undefined;
+  return `must contain only ${SERVED_ADDRESSES.join(', ')}, and contains ${JSON.stringify(text)}`;
 }
 
 function clusterCidrFaults(fields: ResolvedFields): readonly Fault[] {

@@ -157,7 +157,9 @@ export function nextOf(prediction: Prediction, { shares, to }: RemarkContext): r
     case 'DROPPED_SOURCE_RANGE':
       return ['add the client to loadBalancerSourceRanges, or connect to the cluster IP'];
     case 'NOT_SERVED':
-      return ['give the Service another address: docs/decisions/0027-address-rules.md'];
+      return prediction.notServed.reason === 'outside-ranges'
+        ? ['if it may have this address, add its range to fairlead.serviceRanges: docs/outside.md']
+        : ['give the Service another address: docs/decisions/0027-address-rules.md'];
     case 'NOT_A_CLIENT':
       return ['name the interface of the client in fairlead.clients: docs/outside.md'];
     case 'NODE_PORT_NOT_HERE':

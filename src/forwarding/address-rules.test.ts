@@ -254,7 +254,13 @@ describe('an address that is not served', () => {
     );
     rows.takeChanges();
     const { notServed: all } = rows;
-    const none = { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 };
+    const none = {
+      'other-service': 0,
+      'service-range': 0,
+      'outside-ranges': 0,
+      'api-server': 0,
+      'host-socket': 0,
+    };
     assert.deepEqual(all.counts(), { ...none, 'service-range': 1, 'host-socket': 1 });
     const listed = all.first(10).map(({ row, frontend }) => [row.id.service, frontend.address]);
     assert.deepEqual(listed, [

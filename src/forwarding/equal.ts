@@ -56,6 +56,8 @@ function equalNotServed(a: NotServed | undefined, b: NotServed | undefined): boo
   if (a?.reason === 'other-service' && b?.reason === 'other-service')
     return a.service === b.service;
   if (a?.reason === 'service-range' && b?.reason === 'service-range') return a.range === b.range;
+  if (a?.reason === 'outside-ranges' && b?.reason === 'outside-ranges')
+    return equalTexts(a.ranges, b.ranges);
   return a?.reason === b?.reason;
 }
 

@@ -106,10 +106,11 @@ const VIEW: fc.Arbitrary<NodeView> = fc
     zone: fc.constantFrom('a', 'b'),
     addressRules: fc.constantFrom<AddressRules>('strict', 'strict', 'kube-proxy'),
     serviceRanges: fc.constantFrom<readonly string[]>([], ['10.96.0.0/16'], ['fd00:96::/108']),
+    limits: fc.constantFrom({}, {}, { onlyServiceRanges: true } as const),
     allowExternalIPs: fc.constantFrom(true, true, false),
     unserved: fc.constantFrom<readonly FrontendKind[]>([], [], ['node-port', 'load-balancer-ip']),
   })
-  .map(view);
+  .map(({ limits, ...more }) => view({ ...more, ...limits }));
 
 const SOCKET: fc.Arbitrary<HostSocket> = fc.record({
   family: fc.constantFrom(...FAMILIES),

@@ -74,6 +74,8 @@ export type NotServed =
   | { readonly reason: 'other-service'; readonly service: string }
   /** An external IP inside a Service CIDR. */
   | { readonly reason: 'service-range'; readonly range: string }
+  /** A cluster IP outside of the ranges; empty: none is configured. */
+  | { readonly reason: 'outside-ranges'; readonly ranges: readonly string[] }
   /** An external IP and port of the API server. */
   | { readonly reason: 'api-server' }
   /** An external IP of this machine, and a port that a process listens on. */
@@ -135,6 +137,8 @@ export interface NodeView {
   readonly addressRules: AddressRules;
   /** Canonical. */
   readonly serviceRanges: readonly string[];
+  /** Cluster IPs outside of the Service ranges are not served. Undefined: all are. */
+  readonly onlyServiceRanges?: true;
   /** Kinds of addresses that are not served here; undefined: none. */
   readonly unserved?: readonly FrontendKind[];
   /**

@@ -7,6 +7,10 @@ export function notServedText(notServed: NotServed): string {
       return `${notServed.service} already has this address and port`;
     case 'service-range':
       return `it is in the Service CIDR ${notServed.range}`;
+    case 'outside-ranges':
+      return notServed.ranges.length === 0
+        ? 'no Service range is configured (fairlead.serviceRanges)'
+        : `it is outside of the configured Service ranges ${notServed.ranges.join(', ')}`;
     case 'api-server':
       return 'it is an address of the API server';
     case 'host-socket':

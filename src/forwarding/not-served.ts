@@ -1,7 +1,15 @@
 import { type Claims, claimOf } from './claims.ts';
+import { ClusterIps } from './cluster-ips.ts';
 import type { ExternalIps } from './external-ips.ts';
 import type { KeptRows } from './kept-rows.ts';
-import { FAMILIES, type Family, type Forwarding, type Frontend, type NotServed } from './model.ts';
+import {
+  FAMILIES,
+  type Family,
+  type Forwarding,
+  type Frontend,
+  type NodeView,
+  type NotServed,
+} from './model.ts';
 import type { Entry } from './register.ts';
 
 export type NotServedReason = NotServed['reason'];
@@ -9,6 +17,7 @@ export type NotServedReason = NotServed['reason'];
 export const NOT_SERVED_REASONS: readonly NotServedReason[] = [
   'other-service',
   'service-range',
+  'outside-ranges',
   'api-server',
   'host-socket',
 ];
@@ -22,12 +31,19 @@ export interface NotServedFrontend {
 
 type Counts = Readonly<Record<NotServedReason, number>>;
 
-const NONE: Counts = { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 };
+const NONE: Counts = {
+  'other-service': 0,
+  'service-range': 0,
+  'outside-ranges': 0,
+  'api-server': 0,
+  'host-socket': 0,
+};
 
 /** Marks unserved frontends of rows, and tracks the Services that have any. */
 export class NotServedRows {
   readonly #claims: Claims;
   readonly #externalIps: ExternalIps;
+  readonly #clusterIps = new ClusterIps();
   /** Keyed by frontend list: rows that differ only in endpoints share it. */
   readonly #countsOf = new WeakMap<readonly Frontend[], Counts>();
   readonly #entries: Record<Family, Map<Entry, Counts>> = { IPv4: new Map(), IPv6: new Map() };
@@ -36,6 +52,12 @@ export class NotServedRows {
   constructor(claims: Claims, externalIps: ExternalIps) {
     this.#claims = claims;
     this.#externalIps = externalIps;
+  }
+
+  /** Every Service must be added again afterwards. */
+  setView(view: NodeView): void {
+    this.#externalIps.setView(view);
+    this.#clusterIps.setView(view);
   }
 
   /** Number of unserved addresses by reason. Maintained, because each probe reads it. */
@@ -67,15 +89,17 @@ export class NotServedRows {
   ): readonly Forwarding[] {
     const { entry, family } = of;
     const isConcerned = this.#externalIps.concerns(entry);
+    // All rows of a Service in a family have the same cluster IP.
+    const clusterIp = this.#clusterIps.refusal(rows[0]);
     // Fast path: one port and no rival.
-    if (rows.length < 2 && !this.#claims.isDisputed && !isConcerned) {
+    if (rows.length < 2 && !this.#claims.isDisputed && !isConcerned && !clusterIp) {
       this.#note(entry, family, NONE);
       return rows;
     }
     const taken = new Set<string>();
     const marked = rows.map((row) => {
       const own = ownLosses(row, taken);
-      const mark = () => this.#marked(row, { name: entry.name, own, isConcerned });
+      const mark = () => this.#marked(row, { name: entry.name, own, isConcerned, clusterIp });
       return kept?.withLosses(row, mark) ?? mark();
     });
     let counts = NONE;
@@ -96,10 +120,7 @@ export class NotServedRows {
     if (counts !== NONE) this.#total = added(this.#total, counts, 1);
   }
 
-  #marked(
-    row: Forwarding,
-    of: { readonly name: string; readonly own: OwnLosses; readonly isConcerned: boolean },
-  ): Forwarding {
+  #marked(row: Forwarding, of: Circumstances): Forwarding {
     const why = row.frontends.map((frontend) => this.#why(row, frontend, of));
     if (why.every((notServed) => notServed === undefined)) return row;
     const frontends = row.frontends.map((frontend, index) => {
@@ -111,11 +132,8 @@ export class NotServedRows {
   }
 
   /** The first Service in order has the address, and its first port. */
-  #why(
-    { id }: Forwarding,
-    frontend: Frontend,
-    of: { readonly name: string; readonly own: OwnLosses; readonly isConcerned: boolean },
-  ): NotServed | undefined {
+  #why({ id }: Forwarding, frontend: Frontend, of: Circumstances): NotServed | undefined {
+    if (of.clusterIp && frontend.kind === 'cluster-ip') return of.clusterIp;
     const winner = this.#claims.lostTo(claimOf(id, frontend), of.name);
     if (winner !== undefined) return { reason: 'other-service', service: winner.service };
     const isOwn = frontend.kind === 'node-port' ? of.own.nodePort : of.own.port;
@@ -123,6 +141,16 @@ export class NotServedRows {
     if (!of.isConcerned || frontend.kind !== 'external-ip') return undefined;
     return this.#externalIps.refusal({ id, frontend }, this.#claims);
   }
+}
+
+interface Circumstances {
+  /** `namespace/name` of the Service. */
+  readonly name: string;
+  readonly own: OwnLosses;
+  /** Whether the rules for external IPs apply. */
+  readonly isConcerned: boolean;
+  /** Why the cluster IP is not served, whoever else claims it. */
+  readonly clusterIp: NotServed | undefined;
 }
 
 /** Whether an earlier port of the same Service has the number. */

@@ -51,7 +51,7 @@ export class ForwardingTable {
 
   constructor(view: NodeView) {
     this.#view = view;
-    this.#externalIps.setView(view);
+    this.#notServed.setView(view);
   }
 
   /** Gives the object that it had before. */
@@ -102,7 +102,7 @@ export class ForwardingTable {
   setView(view: NodeView): void {
     const onlyZone = equalButZone(this.#view, view);
     this.#view = view;
-    if (!onlyZone) this.#externalIps.setView(view);
+    if (!onlyZone) this.#notServed.setView(view);
     this.#kept.clear();
     for (const entry of this.#register.entries()) {
       if (onlyZone ? hasHints(entry) : entry.service) this.#serviceChanged(entry, undefined);

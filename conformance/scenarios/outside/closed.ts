@@ -11,7 +11,13 @@ import {
   unserved,
   vip,
 } from '../../words.ts';
-import { IN_A_ZONE_WITH_CLIENTS, OUTSIDE, OUTSIDE_ALONE, TWO } from './setup.ts';
+import {
+  IN_A_ZONE_WITH_CLIENTS,
+  OUTSIDE,
+  OUTSIDE_ALONE,
+  TWO,
+  WITHOUT_FIXED_CLUSTER_IPS,
+} from './setup.ts';
 
 const WEB = clusterIP('web');
 const EVERYBODY = ['machine', 'container', 'neighbour'];
@@ -78,6 +84,36 @@ export const outsideClosedScenarios: readonly Scenario[] = [
       { ask: passedOn('neighbour') },
       { change: [{ setReady: 'a', ready: false }] },
       { ask: [{ from: 'container', to: WEB, expect: answeredBy('b') }] },
+    ],
+  },
+  {
+    name: 'outside/foreign-cluster-ip-captures-nothing',
+    title: 'A ClusterIP outside of the configured Service ranges is not served',
+    setup: WITHOUT_FIXED_CLUSTER_IPS,
+    pods: TWO,
+    services: {
+      web: { ports: TCP_AND_UDP },
+      foreign: { ports: TCP_AND_UDP, app: 'web', fixedClusterIPs: true },
+    },
+    steps: [
+      { ask: SERVED },
+      { ask: [{ from: 'machine', to: clusterIP('foreign'), expect: silent, escapes: true }] },
+      {
+        change: [
+          {
+            startServer: 'real',
+            on: 'fabric',
+            at: PORTS.map((port) => clusterIP('foreign', port)),
+          },
+        ],
+      },
+      {
+        ask: PORTS.map((port) => ({
+          from: 'machine',
+          to: clusterIP('foreign', port),
+          expect: answeredSeeing('own', 'real'),
+        })),
+      },
     ],
   },
   {

@@ -22,3 +22,22 @@ export const LEAVES: KnownDifference = {
   reason:
     'the rules do not cover the service range, so packets leave the machine by the default route',
 };
+
+/** Of the Service range in each family: the addresses that are reserved for explicit requests. */
+const RESERVED_BITS = 9;
+const SERVICE_BITS = 20;
+
+/** The lab's Service ranges without their reserved ends, where `fixedClusterIPs` are. */
+function unreservedRanges(): string[] {
+  const bits = Array.from({ length: SERVICE_BITS - RESERVED_BITS }, (_, i) => RESERVED_BITS + i);
+  return bits.flatMap((each) => {
+    const first = 2 ** each;
+    const [high, low] = [first >> 16, first & 0xffff];
+    return [
+      `10.${96 + high}.${low >> 8}.0/${32 - each}`,
+      `fd00:96::${high.toString(16)}:${low.toString(16)}/${128 - each}`,
+    ];
+  });
+}
+
+export const WITHOUT_FIXED_CLUSTER_IPS = outsideWith({ serviceRanges: unreservedRanges() });

@@ -86,7 +86,13 @@ describe('the capabilities of deploy/ebpf', () => {
       clusterCIDR: '10.1.0.0/16',
       oomScoreAdj: 0,
       conntrack: { maxPerCore: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
-      fairlead: { mode: 'socket-ebpf', nodeObject: 'none', cgroup: group, pinFolder },
+      fairlead: {
+        mode: 'socket-ebpf',
+        nodeObject: 'none',
+        servedAddresses: ['allClusterIPs'],
+        cgroup: group,
+        pinFolder,
+      },
     };
   }
 

@@ -232,7 +232,7 @@ describe('the configurations', () => {
       configOf('systemd/config.conf').settings;
     assert.equal(nodePorts.addresses, 'none');
     assert.deepEqual(clients, []);
-    assert.deepEqual(servedAddresses, { externalIPs: false, loadBalancerIPs: false });
+    assert.deepEqual(Object.values(servedAddresses), [false, false, false]);
     assert.equal(healthServer?.ip, '127.0.0.1');
   });
 

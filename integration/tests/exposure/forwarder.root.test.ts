@@ -39,7 +39,7 @@ kind: KubeProxyConfiguration
 mode: nftables
 oomScoreAdj: 0
 conntrack: { maxPerCore: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s }
-fairlead: { nodeObject: none, mode: userspace }
+fairlead: { nodeObject: none, mode: userspace, serviceRanges: [10.96.0.0/16] }
 `;
 
 describe('the forwarder, with the capability of the manifests', () => {

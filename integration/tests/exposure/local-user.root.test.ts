@@ -28,7 +28,7 @@ kind: KubeProxyConfiguration
 mode: nftables
 oomScoreAdj: 0
 conntrack: { maxPerCore: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s }
-fairlead: { nodeObject: none }
+fairlead: { nodeObject: none, serviceRanges: [10.96.0.0/16] }
 `;
 
 describe('a local user without rights, beside a running Fairlead', () => {

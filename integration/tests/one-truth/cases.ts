@@ -13,7 +13,8 @@ export interface Case {
   readonly configuration: string;
 }
 
-/** Where the generator of clusters has its pods. */
+/** Where the generator of clusters has its Services and its pods. */
+const SERVICE_RANGES = ['10.96.0.0/16', 'fd00:96::/112'];
 const POD_RANGES = ['10.244.0.0/16', 'fd00:244::/64'];
 
 /** Clusters, configurations and modes that a node can have. */
@@ -32,7 +33,12 @@ export function cases(): fc.Arbitrary<Case> {
       ),
       nodePortAddresses: fc.constantFrom(undefined, ['172.30.0.0/16'], ['primary']),
       addressRules: fc.constantFrom('strict', 'kube-proxy'),
-      nodeObject: fc.constantFrom('expected', 'expected', 'none'),
+      place: fc.constantFrom<Place>(
+        { nodeObject: 'expected' },
+        { nodeObject: 'expected' },
+        { nodeObject: 'none', serviceRanges: SERVICE_RANGES },
+        { nodeObject: 'none' },
+      ),
     })
     .map((of) => ({
       nodeName: of.state.nodeName,
@@ -45,6 +51,11 @@ export function cases(): fc.Arbitrary<Case> {
 /** Few clusters of the generator forward anything on this node. */
 function forwards(state: ClusterState): boolean {
   return rowsOf(state, unknownNode(state.nodeName)).some(isForwarding);
+}
+
+interface Place {
+  readonly nodeObject: 'expected' | 'none';
+  readonly serviceRanges?: readonly string[];
 }
 
 interface Objects {
@@ -74,7 +85,7 @@ function objectsOf({ nodeName, zone, services, slices }: Objects): object[] {
       apiVersion: 'networking.k8s.io/v1',
       kind: 'ServiceCIDR',
       metadata: { name: 'kubernetes' },
-      spec: { cidrs: ['10.96.0.0/16', 'fd00:96::/112'] },
+      spec: { cidrs: SERVICE_RANGES },
     },
   ];
 }
@@ -85,9 +96,9 @@ function configurationOf(of: {
   readonly detection: object;
   readonly nodePortAddresses: readonly string[] | undefined;
   readonly addressRules: string;
-  readonly nodeObject: string;
+  readonly place: Place;
 }): object {
-  const { mode, nodePortAddresses, addressRules, nodeObject } = of;
+  const { mode, nodePortAddresses, addressRules, place } = of;
   const { masqueradeAll } = of.state;
   const isKubeProxys = traitsOf(mode).isOfKubeProxy;
   return {
@@ -98,6 +109,6 @@ function configurationOf(of: {
     ...(nodePortAddresses ? { nodePortAddresses } : {}),
     nftables: { masqueradeAll },
     iptables: { masqueradeAll },
-    fairlead: { ...(isKubeProxys ? {} : { mode }), addressRules, nodeObject },
+    fairlead: { ...(isKubeProxys ? {} : { mode }), addressRules, ...place },
   };
 }

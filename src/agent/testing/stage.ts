@@ -23,7 +23,7 @@ export const SETTINGS: AgentSettings = {
   addressRules: 'strict',
   nodePorts: { addresses: 'all', onLocalhost: false },
   clients: 'everybody',
-  servedAddresses: { externalIPs: true, loadBalancerIPs: true },
+  servedAddresses: { allClusterIPs: true, externalIPs: true, loadBalancerIPs: true },
   serviceRanges: [],
   clusterDns: [],
   masquerade: { all: false, markBit: 14 },

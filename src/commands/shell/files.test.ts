@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { nsswitchConf, resolvConf } from './files.ts';
+import { buildConfig } from '../../config/load.ts';
+import { nsswitchConf, resolvConf, shellConfig } from './files.ts';
 
 it('asks the stub first, and another server only where there is one', () => {
   const of = { namespace: 'shop', clusterDomain: 'cluster.local' };
@@ -15,4 +16,11 @@ it('asks the stub first, and another server only where there is one', () => {
 it('leaves out services of the machine that do not know names of the cluster', () => {
   const text = 'passwd: files\nhosts: files resolve [!UNAVAIL=return] dns\nservices: db\n';
   assert.equal(nsswitchConf(text), 'passwd: files\nhosts: files dns\nservices: db\n');
+});
+
+it('configures an agent that serves every ClusterIP, without a warning', () => {
+  const of = { kubeconfig: '/x', namespaces: [], clusterDomain: 'cluster.local', oomScoreAdj: 0 };
+  const config = buildConfig(new Map(), { path: '/config.conf', text: shellConfig(of) });
+  assert.equal(config.settings.servedAddresses.allClusterIPs, true);
+  assert.deepEqual(config.warnings, []);
 });

@@ -77,6 +77,8 @@ export function shellConfig(of: {
     conntrack: { maxPerCore: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
     fairlead: {
       nodeObject: 'none',
+      // Its user may have no right to read the ranges, and only this command meets the rules.
+      servedAddresses: ['allClusterIPs'],
       podNetwork: 'api-server',
       dnsStub: '127.0.0.1:53',
       // Every address of a Service has a route of its own.

@@ -136,11 +136,15 @@ function apiServer({ conditions, apiServer: server, sources }: StatusPage): Trou
   return troubles;
 }
 
+const OTHER_ADDRESS = 'give the Service another address, or set fairlead.addressRules: kube-proxy';
+const OTHER_RANGES =
+  'if the cluster may have this address, add its range to fairlead.serviceRanges; `fairlead outside check` lists the ranges';
+
 function addresses({ notServed, addresses: report }: StatusPage): Trouble[] {
   const count = Object.values(report.notServed).reduce((sum, each) => sum + each, 0);
-  const troubles = notServed.slice(0, SHOWN).map(({ service, address, why }) => ({
+  const troubles = notServed.slice(0, SHOWN).map(({ service, address, reason, why }) => ({
     what: `${address} of ${service} is not served: ${why}`,
-    next: 'give the Service another address, or set fairlead.addressRules: kube-proxy',
+    next: reason === 'outside-ranges' ? OTHER_RANGES : OTHER_ADDRESS,
   }));
   if (count > troubles.length && troubles.length > 0) {
     const what = `${countText(count - troubles.length, 'more address', 'more addresses')} not served`;

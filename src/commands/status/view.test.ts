@@ -189,13 +189,36 @@ describe('status of a node in trouble', () => {
     }
   });
 
+  it('asks for another range where a ClusterIP is outside of the ranges', () => {
+    const why = 'it is outside of the configured Service ranges 10.96.0.0/12';
+    const address = 'cluster-ip 8.8.8.8:80/TCP';
+    const notServed = [{ service: 'shop/web', address, reason: 'outside-ranges', why }] as const;
+    const text = lines(page({ notServed, conditions: failing(['addressesServed'], why) })).join(
+      ' ',
+    );
+    assert.match(text, /! cluster-ip 8\.8\.8\.8:80\/TCP of shop\/web is not served/);
+    assert.match(text, /add its range +to +fairlead\.serviceRanges/);
+    assert.doesNotMatch(text, /addressRules/);
+  });
+
   /** The sources of these three conditions. */
   function troubleOf(name: 'addressesServed' | 'nodePortsFree' | 'apiComplete') {
     if (name === 'apiComplete') return { apiServer: { gaps: [gapOf('ServiceCIDR', 'forbidden')] } };
-    const none = { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 };
+    const none = {
+      'other-service': 0,
+      'service-range': 0,
+      'outside-ranges': 0,
+      'api-server': 0,
+      'host-socket': 0,
+    };
     const socket = { family: 'IPv4', protocol: 'TCP', address: '', port: 30_080 } as const;
     const conflicts = name === 'nodePortsFree' ? [{ service: 'shop/web', socket }] : [];
-    const refused = { service: 'shop/web:http', address: 'external-ip 10.0.0.1:80/TCP', why: 'no' };
+    const refused = {
+      service: 'shop/web:http',
+      address: 'external-ip 10.0.0.1:80/TCP',
+      reason: 'api-server',
+      why: 'no',
+    } as const;
     return {
       addresses: { notServed: none, conflicts },
       notServed: name === 'addressesServed' ? [refused] : [],

@@ -37,9 +37,10 @@ export const PROCESS_FIELDS = {
   'fairlead.servedAddresses': {
     kind: 'texts',
     about:
-      'Service addresses that are served in addition to ClusterIPs: "externalIPs", "loadBalancerIPs"',
+      'Service addresses that are served in addition to ClusterIPs: "externalIPs", "loadBalancerIPs"; without a Node object also "allClusterIPs", those outside of fairlead.serviceRanges',
     kubeProxyDefault: ['externalIPs', 'loadBalancerIPs'],
-    defaultFollows: 'empty (ClusterIPs only) when fairlead.nodeObject is "none"',
+    defaultFollows:
+      'empty (ClusterIPs in fairlead.serviceRanges only) when fairlead.nodeObject is "none"',
     change: 'live',
   },
   hostnameOverride: {

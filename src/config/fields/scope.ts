@@ -33,7 +33,7 @@ export const SCOPE_FIELDS = {
   'fairlead.serviceRanges': {
     kind: 'texts',
     about:
-      "the cluster's Service ranges as CIDRs, used instead of its ServiceCIDR objects, which a Role cannot grant; empty: the objects are watched",
+      "the cluster's Service ranges as CIDRs, used instead of its ServiceCIDR objects, which a Role cannot grant; empty: the objects are watched. Without a Node object the objects are not trusted: ClusterIPs outside of the configured ranges are not served, and none if it is empty",
     kubeProxyDefault: [],
     change: 'restart',
   },

@@ -65,7 +65,7 @@ const SAID: readonly {
     code: 'ADDRESS_NOT_SERVED',
     subject: 'an address of a Service is not served',
     why: 'connections to it are left to whatever has the address otherwise',
-    next: '`fairlead status` names the address and who has it',
+    next: '`fairlead status` names the address and the reason',
   },
 ];
 

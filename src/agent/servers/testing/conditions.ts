@@ -53,7 +53,13 @@ export function snapshotWith(more: Partial<AgentSnapshot> = {}): AgentSnapshot {
     failingRowCount: 0,
     pace: { rows: [], rowCount: 0, namespaces: [], namespaceCount: 0, longestWaitMs: 0 },
     addresses: {
-      notServed: { 'other-service': 0, 'service-range': 0, 'api-server': 0, 'host-socket': 0 },
+      notServed: {
+        'other-service': 0,
+        'service-range': 0,
+        'outside-ranges': 0,
+        'api-server': 0,
+        'host-socket': 0,
+      },
       conflicts: [],
     },
     notServed: [],
