@@ -158,6 +158,29 @@ describe('fairlead outside check', { timeout: LONG_MS }, () => {
     });
   });
 
+  describe('of the Service ranges', () => {
+    const withRanges = (serviceRanges: readonly string[]) =>
+      configured(({ fairlead }) => ({ fairlead: { ...fairlead, serviceRanges } }));
+
+    it('names those that are recorded', async () => {
+      const { result, what } = findingOf(await report(), 'ClusterIPs');
+      assert.equal(result, 'good');
+      assert.match(what, /^10\.96\.0\.0\/12, fd00:96::\/108 are recorded/);
+    });
+
+    it('finds a problem if none is recorded', async () => {
+      const { result, what } = findingOf(await report(await withRanges([])), 'ClusterIPs');
+      assert.equal(result, 'problem');
+      assert.match(what, /none is served; the cluster names 10\.96\.0\.0\/12, fd00:96::\/108$/);
+    });
+
+    it('warns of ClusterIPs and ServiceCIDRs outside of them', async () => {
+      const found = findingOf(await report(await withRanges(['10.96.0.0/12'])), 'ClusterIPs');
+      assert.equal(found.result, 'warning');
+      assert.match(found.what, /outside of the recorded 10\.96\.0\.0\/12: fd00:96::\S+ of /);
+    });
+  });
+
   it('says that nothing is in the way where Fairlead does not run yet', async () => {
     const options = ['--config', scene.configFile, '--run-folder', scene.lab.folder];
     const argv = [process.execPath, PROGRAM, 'outside', 'check', ...options] as const;

@@ -8,6 +8,7 @@ import { printJson, printNote, printPage } from '../terminal/print.ts';
 import { agent, service } from './check/agent.ts';
 import { apiServer, rights, token } from './check/api-server.ts';
 import type { Check } from './check/check.ts';
+import { clusterIps } from './check/cluster-ips.ts';
 import { type ClusterView, readCluster } from './check/cluster-view.ts';
 import { forwarding, reversePath } from './check/kernel-settings.ts';
 import { readMachine } from './check/machine-view.ts';
@@ -28,6 +29,7 @@ const CHECKS: readonly Check[] = [
   token,
   rights,
   serviceRanges,
+  clusterIps,
   podRanges,
   podRoutes,
   reversePath,

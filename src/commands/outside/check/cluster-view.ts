@@ -7,7 +7,7 @@ import { partsOf, resourceOf } from '../../../cluster/scope.ts';
 import { readServerVersion } from '../../../cluster/server-version.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { configuredAccess } from '../../source.ts';
-import { serviceRanges as declaredRanges, dnsService } from '../cluster-facts.ts';
+import { dnsService, serviceRanges as readServiceRanges } from '../cluster-facts.ts';
 import { type ListedEndpoint, type ListedService, readEndpoints, readService } from './listed.ts';
 
 /** A check reads a sample: at most this many objects of each list. */
@@ -26,8 +26,10 @@ export interface ClusterView {
   readonly endpoints: readonly ListedEndpoint[];
   /** Lists of the scope that the account may not read. */
   readonly forbidden: readonly string[];
-  /** Empty: not known. */
+  /** The configured ones, else those of the cluster. Empty: not known. */
   readonly serviceRanges: readonly string[];
+  /** Of the ServiceCIDR objects. Empty: there is none, or the account may not read them. */
+  readonly declaredRanges: readonly string[];
   /** Empty: not known. */
   readonly dnsAddresses: readonly string[];
 }
@@ -55,6 +57,7 @@ export async function readCluster(settings: Settings, signal: AbortSignal): Prom
   for (const resource of resources) {
     objects.get(resource.kind)?.push(...(await list(resource)));
   }
+  const declaredRanges = (await ifAllowed(() => readServiceRanges(client))) ?? [];
   return {
     client,
     server: access.server.host,
@@ -63,14 +66,10 @@ export async function readCluster(settings: Settings, signal: AbortSignal): Prom
     services: (objects.get('service') ?? []).flatMap(readService),
     endpoints: (objects.get('slice') ?? []).flatMap(readEndpoints),
     forbidden,
-    serviceRanges: await serviceRanges(settings, client),
+    serviceRanges: settings.serviceRanges.length > 0 ? settings.serviceRanges : declaredRanges,
+    declaredRanges,
     dnsAddresses: await dnsAddresses(settings, client),
   };
-}
-
-async function serviceRanges(settings: Settings, client: RestClient): Promise<readonly string[]> {
-  if (settings.serviceRanges.length > 0) return settings.serviceRanges;
-  return (await ifAllowed(() => declaredRanges(client))) ?? [];
 }
 
 async function dnsAddresses(settings: Settings, client: RestClient): Promise<readonly string[]> {

@@ -5,6 +5,7 @@ import { parseCidr } from '../../../addresses/cidr.ts';
 import { among, globalServers } from '../dns/leaks.ts';
 import { judgeService, NOT_RUNNING, PROOF, provingService, whyNotServing } from './agent.ts';
 import { judgeRights, judgeToken } from './api-server.ts';
+import { judgeClusterIps } from './cluster-ips.ts';
 import { isForwarding, judgeForwarding, judgeReversePath } from './kernel-settings.ts';
 import type { ListedEndpoint } from './listed.ts';
 import type { KnownNetwork } from './machine-view.ts';
@@ -61,6 +62,42 @@ describe('overlap of Service ranges', () => {
 
   it('is not known without ranges', () => {
     assert.equal(judgeServiceRanges([], NOTHING).result, 'warning');
+  });
+});
+
+describe('ClusterIPs', () => {
+  const recorded = (serviceRanges: readonly string[], allClusterIPs = false) => ({
+    serviceRanges,
+    servedAddresses: { allClusterIPs, externalIPs: false, loadBalancerIPs: false },
+  });
+  const ranges = ['10.96.0.0/12', 'fd00:96::/108'];
+  const services = [{ key: 'default/web', clusterIPs: ['10.96.0.5', 'fd00:96::5'], tcpPorts: [] }];
+  const cluster = { services, declaredRanges: ['10.96.0.0/12'] };
+
+  it('are good in the recorded ranges, which are named', () => {
+    const { result, what } = judgeClusterIps(recorded(ranges), cluster);
+    assert.equal(result, 'good');
+    assert.equal(what, '10.96.0.0/12, fd00:96::/108 are recorded and have those of 1 Service');
+  });
+
+  it('are a problem if no range is recorded, whatever the cluster names', () => {
+    const { result, what, next } = judgeClusterIps(recorded([]), cluster);
+    assert.equal(result, 'problem');
+    assert.match(what, /^no Service range is recorded.*; the cluster names 10\.96\.0\.0\/12$/);
+    assert.match(next ?? '', /init --apply/);
+  });
+
+  it('are a warning outside of the recorded ranges', () => {
+    const thief = { key: 'a/thief', clusterIPs: ['8.8.8.8'], tcpPorts: [] };
+    const more = { services: [...services, thief], declaredRanges: ['8.8.8.0/24', '10.0.0.0/8'] };
+    const { result, what } = judgeClusterIps(recorded(ranges), more);
+    assert.equal(result, 'warning');
+    const found = '8.8.8.8 of a/thief, ServiceCIDR 8.8.8.0/24, ServiceCIDR 10.0.0.0/8';
+    assert.ok(what.endsWith(`10.96.0.0/12, fd00:96::/108: ${found}`), what);
+  });
+
+  it('are good at every address where the configuration says so', () => {
+    assert.equal(judgeClusterIps(recorded([], true), cluster).result, 'good');
   });
 });
 

@@ -29,7 +29,7 @@ export const podRanges: Check = {
 
 export function judgeServiceRanges(texts: readonly string[], machine: Networks): Finding {
   if (texts.length === 0) {
-    const next = 'set fairlead.serviceRanges, or let the account list servicecidrs';
+    const next = 'set fairlead.serviceRanges';
     return warning('not known, so overlaps and routes are not checked', next);
   }
   const ranges = parseCidrs(texts);
