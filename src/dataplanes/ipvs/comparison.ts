@@ -1,4 +1,5 @@
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
+import { isMarked } from '../../linux/ipvs/service-flags.ts';
 import type { Differences } from '../differences.ts';
 import { describeForeign, describeHairpin, describeServer } from './describe.ts';
 import type { Knowledge } from './knowledge.ts';
@@ -122,8 +123,11 @@ class Comparison {
   leftovers(): readonly ServerPlan[] {
     const { captured, servers, refused } = this.#found.elements;
     const plans = this.#plans;
-    const lost = [...this.#ours].filter((id) => this.#found.servers.has(id));
-    const all = [...captured.keys(), ...servers.keys(), ...refused.keys(), ...lost];
+    const lost = [...this.#found.servers].filter(
+      ([id, { server }]) => this.#ours.has(id) || isMarked(server),
+    );
+    const lostIds = lost.map(([id]) => id);
+    const all = [...captured.keys(), ...servers.keys(), ...refused.keys(), ...lostIds];
     for (const id of new Set(all)) {
       if (this.#wanted.has(id)) continue;
       const before = this.#stateOf(id);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { IpvsError } from '../../linux/ipvs/errors.ts';
 import { until } from '../../time/testing/until.ts';
 import type { Drift } from '../contract.ts';
 import { change } from '../shared/testing/change.ts';
@@ -205,8 +206,9 @@ test('leaves virtual servers that kube-proxy has taken when it is removed', asyn
   assert.equal(stage.capture.tables, 'absent');
 });
 
-test('asks nothing of IPVS where it never was', async () => {
+test('asks nothing of IPVS where it is not loaded', async () => {
   const stage = new Stage();
+  stage.ipvs.fingerprint = () => Promise.reject(new IpvsError('IPVS_MISSING'));
   stage.ipvs.read = () => assert.fail('reads IPVS');
   stage.ipvs.write = () => assert.fail('writes IPVS');
   stage.ipvs.timeouts = () => assert.fail('asks for timeouts');

@@ -24,6 +24,7 @@ import { Knowledge } from './knowledge.ts';
 import { type NodePortAddresses, nodePortAddresses } from './node-port-addresses.ts';
 import type { IpvsPlaneOptions } from './options.ts';
 import { withMarks } from './other-mark.ts';
+import { ownServers } from './own-servers.ts';
 import { ownNow } from './own-service-addresses.ts';
 import { PrintWatch } from './print-watch.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
@@ -172,7 +173,7 @@ export class IpvsPlane implements DataPlane {
   async inventory(): Promise<readonly Holding[]> {
     const { capture } = this.#options;
     const holdings = await capture.inventory();
-    const { size: count } = (await capture.read()).servers;
+    const { size: count } = await ownServers(this.#options);
     return count === 0 ? holdings : [{ what: 'virtual servers', count }, ...holdings];
   }
 

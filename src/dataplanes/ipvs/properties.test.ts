@@ -19,7 +19,11 @@ const ALSO_OF_OTHERS = [
   ...['10.96.0.5 TCP 80', '10.96.0.6 UDP 80'],
   ...['203.0.113.9 TCP 30004', '192.168.50.2 TCP 30004'],
 ];
-const FOREIGN = { scheduler: 'foreign', schedulerFlags: [], persistenceSeconds: 0 } as const;
+const FOREIGN = {
+  scheduler: 'foreign',
+  schedulerFlags: ['unmarked'],
+  persistenceSeconds: 0,
+} as const;
 
 /** The agent in its simplest form: remembers what is applied, and retries what is not. */
 class Bench {

@@ -9,6 +9,7 @@ import {
 } from '../../linux/ipvs/model.ts';
 import { NetlinkRefusal } from '../../linux/netlink/errors.ts';
 import type { IpvsPlaneOptions } from './options.ts';
+import { ownServers } from './own-servers.ts';
 
 const { ENOENT, ESRCH } = constants.errno;
 
@@ -22,14 +23,14 @@ type Parts = Pick<
 
 /**
  * Connections end, but not those of virtual servers that kube-proxy has meanwhile: there is one for
- * an address, whichever process wrote it. Without our tables nothing is ours, and IPVS is not asked,
- * which would load it.
+ * an address, whichever process wrote it.
  */
 export async function removeEverything(parts: Parts): Promise<void> {
   const { ipvs, capture } = parts;
-  if ((await capture.state()) === 'absent') return;
-  const { servers } = await capture.read();
-  await capture.retire();
+  const servers = await ownServers(parts);
+  const state = await capture.state();
+  if (state === 'absent' && servers.size === 0) return;
+  if (state !== 'absent') await capture.retire();
   const others = (await parts.servedByKubeProxy?.()) ?? new Set();
   const ours = [...servers.values()].filter((server) => !others.has(virtualServerId(server)));
   await deleteServers(ipvs, ours);
@@ -45,9 +46,9 @@ export async function removeEverything(parts: Parts): Promise<void> {
 export async function retireEverything(parts: Parts): Promise<'draining' | 'removed'> {
   const { ipvs, capture } = parts;
   const state = await capture.state();
-  if (state === 'absent') return 'removed';
   if (state === 'active') await capture.retire();
-  const { servers } = await capture.read();
+  const servers = await ownServers(parts);
+  if (state === 'absent' && servers.size === 0) return 'removed';
   const left = await drain(ipvs, [...servers.values()]);
   if (left.size > 0) return 'draining';
   await restoreTimeouts(parts);

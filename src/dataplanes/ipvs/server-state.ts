@@ -5,6 +5,7 @@ import type {
   VirtualServerKey,
   VirtualServerState,
 } from '../../linux/ipvs/model.ts';
+import { isMarked } from '../../linux/ipvs/service-flags.ts';
 import type { CapturedFrontend } from './capture/frontend.ts';
 import type { CaptureElements } from './capture/model.ts';
 import type { WantedServer } from './wanted.ts';
@@ -70,7 +71,7 @@ export interface Found {
 
 /**
  * As it was read. `isKnown`: virtual servers that were ours before, and are still where another process
- * has deleted the table that says so.
+ * has deleted the table that says so, or has replaced the one with our mark.
  */
 export function stateFound(
   id: string,
@@ -80,7 +81,8 @@ export function stateFound(
   const found = servers.get(id);
   const isListed = elements.servers.has(id);
   const captured = elements.captured.get(id);
-  if (found !== undefined && !isListed && !isKnown(id)) return { ...FOREIGN_SERVER, captured };
+  const isOurs = isListed || isKnown(id) || (found !== undefined && isMarked(found.server));
+  if (found !== undefined && !isOurs) return { ...FOREIGN_SERVER, captured };
   return {
     ...NO_SERVER,
     server: found?.server,

@@ -10,6 +10,7 @@ import {
   type VirtualServerKey,
   virtualServerId,
 } from './model.ts';
+import { isMarked } from './service-flags.ts';
 import { ipvsadmLines, WITHOUT_IPVS } from './testing/kernel-ipvs.ts';
 
 enterOwnNetwork();
@@ -207,9 +208,9 @@ describe('IPVS of the kernel', { skip: WITHOUT_IPVS }, () => {
     const [udp, tcp] = (['UDP', 'TCP'] as const).map((protocol) =>
       read.get(virtualServerId({ protocol, address: '10.96.0.1', port: 80 })),
     );
-    assert.deepEqual(udp?.server.schedulerFlags, ['ops']);
+    assert.deepEqual(udp?.server.schedulerFlags, ['ops', 'unmarked']);
     assert.equal(udp?.destinations[0]?.forwarding, 'route');
-    assert.deepEqual(tcp?.server.schedulerFlags, ['netmask']);
+    assert.deepEqual(tcp?.server.schedulerFlags, ['netmask', 'unmarked']);
     const ours = server({ protocol: 'UDP' });
     const masqueraded = { address: '10.244.0.1', port: 80, weight: 1 };
     await succeed(
@@ -218,6 +219,33 @@ describe('IPVS of the kernel', { skip: WITHOUT_IPVS }, () => {
     );
     const repaired = (await ipvs.read()).get(virtualServerId(ours));
     assert.deepEqual(repaired, { server: ours, destinations: [{ ...masqueraded, ...IDLE }] });
+  });
+
+  it('keeps its mark, also while the server changes, and marks a server of another process', async () => {
+    const [ours, theirs] = [server({ persistenceSeconds: 60 }), server({ port: 81 })];
+    await succeed({ do: 'add-server', server: ours });
+    run(['ipvsadm', '-A', '-t', '10.96.0.1:81', '-s', 'rr']);
+    const marks = async () => {
+      const read = await ipvs.read();
+      return [ours, theirs].map((each) => {
+        const found = read.get(virtualServerId(each));
+        return found && isMarked(found.server);
+      });
+    };
+    assert.deepEqual(await marks(), [true, false]);
+    assert.deepEqual(ipvsadmLines(), [
+      '-A -t 10.96.0.1:80 -s rr -p 60',
+      '-A -t 10.96.0.1:81 -s rr',
+    ]);
+    const changed = { scheduler: 'mh', schedulerFlags: ['mh-port'], persistenceSeconds: 0 };
+    await succeed(
+      { do: 'set-server', server: { ...ours, ...changed } },
+      { do: 'set-server', server: theirs },
+    );
+    assert.deepEqual(await marks(), [true, true]);
+    assert.equal(ipvsadmLines()[0], '-A -t 10.96.0.1:80 -s mh -b mh-port');
+    run(['ipvsadm', '-E', '-t', '10.96.0.1:80', '-s', 'rr']);
+    assert.deepEqual(await marks(), [false, true]);
   });
 
   it('gives the destinations of some servers, and leaves out those that are gone', async () => {

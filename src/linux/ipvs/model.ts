@@ -14,7 +14,7 @@ export interface VirtualServer extends VirtualServerKey {
   readonly scheduler: string;
   /**
    * Flags of the scheduler (`-b`), sorted: `sh-port`, `sh-fallback`, `mh-port`, `mh-fallback`. Of a
-   * server that another process changed also what is never written: `ops`, `netmask`, `pe`.
+   * server that another process wrote also what is never written: `ops`, `netmask`, `pe`, `unmarked`.
    */
   readonly schedulerFlags: readonly string[];
   /** How long a client keeps its destination (`-p`), one client an address; 0: not at all. */
