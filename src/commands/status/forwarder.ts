@@ -10,7 +10,10 @@ const US_PER_MS = 1000;
 export function forwarderLine({ forwarder }: StatusPage): string[] {
   if (forwarder === undefined) return [];
   const { process, newConnectionsTo } = forwarder;
-  if (process === undefined) return ['forwarder: no answer; new connections go to the kernel'];
+  if (process === undefined) {
+    const to = newConnectionsTo === 'kernel' ? 'go to the kernel' : 'still go to it';
+    return [`forwarder: no answer; new connections ${to}`];
+  }
   const { pid, threadCount, mostConnections, totals } = process;
   const room = `${totals.open.toLocaleString('en-US')} of ${countText(mostConnections, 'connection')}`;
   const text = `forwarder: pid ${pid}, ${countText(threadCount, 'thread')}, ${room}`;
@@ -50,9 +53,17 @@ function whereConnectionsGo(forwarder: ForwarderReport): Told[] {
       },
     ];
   }
-  const { open = 0 } = process?.totals ?? {};
-  const most = process?.mostConnections ?? 0;
-  if (open < most * MANY) return [];
+  if (process === undefined) {
+    return [
+      {
+        what: 'the forwarder does not answer: its connections are not counted',
+        next: 'the agent replaces one that stays silent; if this persists, see the log',
+      },
+    ];
+  }
+  const { mostConnections: most, totals } = process;
+  const { open } = totals;
+  if (open === 0 || open < most * MANY) return [];
   const room = `${open.toLocaleString('en-US')} of ${countText(most, 'connection')}`;
   return [
     {
