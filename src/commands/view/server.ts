@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { systemCodeOf } from '../../agent/servers/server-error.ts';
 import { CommandError } from '../command-error.ts';
 import { admit, type Guard, type Incoming } from './admission.ts';
+import { ConnectionPlaces, type PlaceLimits } from './connection-places.ts';
 import type { EventStreams } from './event-streams.ts';
 import { problemOf } from './problem.ts';
 import { problemResponse, SAFE_HEADERS, signedInResponse, type WholeResponse } from './response.ts';
@@ -18,6 +19,8 @@ export interface ViewServerOptions {
   /** A page follows the ticks from now on; resolves to the event that it gets first. */
   readonly onFollow: () => Promise<FirstEvent>;
   readonly onProblem: (error: unknown) => void;
+  /** Undefined: those of a browser. */
+  readonly places?: Partial<PlaceLimits>;
 }
 
 export interface FirstEvent {
@@ -27,8 +30,14 @@ export interface FirstEvent {
 
 const LOOPBACK = '127.0.0.1';
 const OK = 200;
-/** A browser opens six for one page, and one for each stream. */
-const MOST_CONNECTIONS = 64;
+const PLACES: PlaceLimits = {
+  waiting: 256,
+  // A browser opens six for one page, and one for each stream.
+  admitted: 64,
+  firstRequestMs: 3_000,
+};
+/** All that the kernel has for one iteration of the event loop find a place. */
+const BACKLOG = 128;
 const LIMITS = {
   maxHeaderSize: 8 * 1024,
   headersTimeout: 5_000,
@@ -43,10 +52,11 @@ export async function openViewServer(
   signal: AbortSignal,
 ): Promise<{ readonly port: number; readonly closed: Promise<void> }> {
   const server = http.createServer(LIMITS);
-  server.maxConnections = MOST_CONNECTIONS;
+  const places = new ConnectionPlaces({ ...PLACES, ...options.places });
+  server.on('connection', (socket) => places.add(socket));
   try {
     const listening = once(server, 'listening', { signal });
-    server.listen({ host: LOOPBACK, port: options.port, exclusive: true });
+    server.listen({ host: LOOPBACK, port: options.port, backlog: BACKLOG, exclusive: true });
     await listening;
   } catch (error) {
     throw cannotListen(options.port, error);
@@ -54,7 +64,7 @@ export async function openViewServer(
   const { port } = server.address() as AddressInfo;
   const guard = { token: options.token, port };
   server.on('request', (request, response) => {
-    respond({ request, response, guard }, options).catch(options.onProblem);
+    respond({ request, response, guard, places }, options).catch(options.onProblem);
   });
   const closed = once(server, 'close').then(() => undefined);
   const end = (): void => {
@@ -78,12 +88,14 @@ interface Exchange {
   readonly request: http.IncomingMessage;
   readonly response: http.ServerResponse;
   readonly guard: Guard;
+  readonly places: ConnectionPlaces;
 }
 
 async function respond(exchange: Exchange, options: ViewServerOptions): Promise<void> {
-  const { request, response, guard } = exchange;
+  const { request, response, guard, places } = exchange;
   try {
     const admitted = admit(incomingOf(request), guard);
+    places.admit(request.socket);
     if (admitted.is === 'signed in') return send(exchange, signedInResponse(admitted.cookie));
     const { path, query } = admitted;
     if (path === TICKS_PATH && request.method === 'GET') return await follow(exchange, options);
@@ -107,9 +119,10 @@ async function follow({ response }: Exchange, options: ViewServerOptions): Promi
   streams.begin(response, event, json);
 }
 
-function send({ request, response }: Exchange, of: WholeResponse): void {
+function send({ request, response, places }: Exchange, of: WholeResponse): void {
   // A request with a body is refused before it is read.
-  const ends = request.complete ? {} : { Connection: 'close' };
+  const stays = request.complete && places.isAdmitted(request.socket);
+  const ends = stays ? {} : { Connection: 'close' };
   response.writeHead(of.status, {
     ...SAFE_HEADERS,
     ...of.headers,

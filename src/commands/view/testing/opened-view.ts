@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { join } from 'node:path';
+import type { PlaceLimits } from '../connection-places.ts';
 import { EventStreams, type StreamLimits } from '../event-streams.ts';
 import { readPageFiles } from '../page-files.ts';
 import { openViewServer } from '../server.ts';
@@ -40,10 +41,15 @@ export class OpenedView {
 
   static async open(
     data: Partial<ViewData>,
-    { limits = { streams: 3, unreadBytes: 1000 }, mayProbe = false } = {} as {
-      limits?: StreamLimits;
-      mayProbe?: boolean;
-    },
+    {
+      limits = { streams: 3, unreadBytes: 1000 },
+      mayProbe = false,
+      places = {},
+    }: {
+      readonly limits?: StreamLimits;
+      readonly mayProbe?: boolean;
+      readonly places?: Partial<PlaceLimits>;
+    } = {},
   ): Promise<OpenedView> {
     const stop = new AbortController();
     const streams = new EventStreams(limits);
@@ -57,6 +63,7 @@ export class OpenedView {
         token: TOKEN,
         site,
         streams,
+        places,
         onFollow: async () => ({ event: 'hello', json: '{}' }),
         onProblem: (error) => problems.push(error),
       },
