@@ -28,9 +28,8 @@ type Parts = Pick<
 export async function removeEverything(parts: Parts): Promise<void> {
   const { ipvs, capture } = parts;
   const servers = await ownServers(parts);
-  const state = await capture.state();
-  if (state === 'absent' && servers.size === 0) return;
-  if (state !== 'absent') await capture.retire();
+  if (servers.size === 0 && (await isAbsent(parts))) return;
+  if ((await capture.state()) !== 'absent') await capture.retire();
   const others = (await parts.servedByKubeProxy?.()) ?? new Set();
   const ours = [...servers.values()].filter((server) => !others.has(virtualServerId(server)));
   await deleteServers(ipvs, ours);
@@ -45,15 +44,19 @@ export async function removeEverything(parts: Parts): Promise<void> {
  */
 export async function retireEverything(parts: Parts): Promise<'draining' | 'removed'> {
   const { ipvs, capture } = parts;
-  const state = await capture.state();
-  if (state === 'active') await capture.retire();
+  if ((await capture.state()) === 'active') await capture.retire();
   const servers = await ownServers(parts);
-  if (state === 'absent' && servers.size === 0) return 'removed';
+  if (servers.size === 0 && (await isAbsent(parts))) return 'removed';
   const left = await drain(ipvs, [...servers.values()]);
   if (left.size > 0) return 'draining';
   await restoreTimeouts(parts);
   await capture.remove();
   return 'removed';
+}
+
+/** Without tables there may be routing rules still: a flush of all tables leaves them. */
+async function isAbsent({ capture }: Parts): Promise<boolean> {
+  return (await capture.state()) === 'absent' && (await capture.inventory()).length === 0;
 }
 
 /** Gives the virtual servers that have connections left. */
