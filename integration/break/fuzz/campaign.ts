@@ -76,6 +76,9 @@ interface Runs {
 class Scene {
   readonly #sabotage: Sabotage;
   readonly #tally: Tally;
+  /** Once: fast-check maps every character of Unicode to build them. */
+  readonly #objectCases = objectCases();
+  readonly #streamCases = streamCases();
   #world: World;
 
   constructor(sabotage: Sabotage, tally: Tally) {
@@ -85,7 +88,7 @@ class Scene {
   }
 
   async objects(runs: Runs): Promise<Failure | undefined> {
-    const property = fc.asyncProperty(objectCases(), async (steps) =>
+    const property = fc.asyncProperty(this.#objectCases, async (steps) =>
       this.#inWorld(async (world) => runObjectCase(world, steps, this.#tally)),
     );
     const outcome = await fc.check(property, { ...runs });
@@ -95,7 +98,7 @@ class Scene {
   }
 
   async streams(runs: Runs): Promise<Failure | undefined> {
-    const property = fc.asyncProperty(streamCases(), async (of) =>
+    const property = fc.asyncProperty(this.#streamCases, async (of) =>
       this.#inWorld((world) => runStreamCase(world, of, this.#tally)),
     );
     const outcome = await fc.check(property, { ...runs });

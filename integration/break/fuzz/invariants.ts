@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { JSON_ENCODING } from '../../../src/cluster/wire/json-encoding.ts';
+import type { Kind } from '../../../src/cluster/kinds.ts';
+import { Interner } from '../../../src/cluster/narrow/interner.ts';
+import { narrow } from '../../../src/cluster/narrow/narrow.ts';
+import { readStamp } from '../../../src/cluster/narrow/stamp.ts';
+import type { WatchEvent } from '../../../src/cluster/watch-event.ts';
+import type { Encoding } from '../../../src/cluster/wire/encoding.ts';
 import { candidatesOf } from '../../../src/forwarding/candidates.ts';
 import { endpointKey } from '../../../src/forwarding/endpoints.ts';
 import { equalForwarding } from '../../../src/forwarding/equal.ts';
@@ -16,12 +21,28 @@ export function assertSound(world: World): void {
   const { table } = world;
   const rows = table.rows();
   assertApplied(world, rows);
-  for (const row of rows) assertReadable(table, row);
+  for (const row of rows) {
+    assertReadable(table, row);
+    assertPorts(row);
+  }
   const differences = differencesOf(table, freshTable(world));
   if (!isRight(differences)) {
     throw broken('the table is another than one made afresh of the same objects', differences);
   }
   if ('polluted' in {}) throw broken('the prototype of all objects was changed');
+}
+
+/** An object that both encodings can have must become the same in both. */
+export function assertSameInBoth(
+  kind: Kind,
+  object: unknown,
+  decoded: WatchEvent | undefined,
+): void {
+  const inProtobuf = decoded && 'object' in decoded ? decoded.object : undefined;
+  const read = (raw: unknown) => [narrow(kind, raw, new Interner()), readStamp(raw)];
+  const [one, other] = [read(object), read(inProtobuf)];
+  if (isDeepStrictEqual(one, other)) return;
+  throw broken('an object is another one in protobuf than in JSON', [one, other]);
 }
 
 /** What must be true when every object has been deleted. */
@@ -39,12 +60,12 @@ export function assertEmpty(world: World): void {
 }
 
 /** What is read of a stream must not depend on where its chunks end. */
-export function assertCutAnywhere(chunks: readonly Buffer[]): void {
+export function assertCutAnywhere(chunks: readonly Buffer[], encoding: Encoding): void {
   const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-  // A line that is too long to keep is kept where it comes in one piece: it is there already.
+  // What is too long to keep is kept where it comes in one piece: it is there already.
   if (bytes > LONGEST_COMPARED) return;
   const read = (of: readonly Buffer[]): unknown[] => {
-    const events = JSON_ENCODING.events('slice');
+    const events = encoding.events('slice');
     return of.flatMap((chunk) => [...events.push(chunk)]);
   };
   if (isDeepStrictEqual(read(chunks), read([Buffer.concat(chunks)]))) return;
@@ -81,6 +102,15 @@ function assertReadable(table: ForwardingTable, row: Forwarding): void {
 
 function keysOf(endpoints: readonly Omit<Endpoint, 'local'>[]): string[] {
   return endpoints.map(endpointKey);
+}
+
+/** The kernel's writers put them into 16 bits. */
+function assertPorts(row: Forwarding): void {
+  const all = [row.frontends, row.clusterEndpoints, row.localEndpoints];
+  const odd = all
+    .flat()
+    .find(({ port }) => !(Number.isInteger(port) && port >= 1 && port < 65_536));
+  if (odd) throw broken('a row has a port that there is not', [servicePortKey(row.id), odd]);
 }
 
 /** In reverse order: the table must not depend on the order of events. */

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
+import { ClusterError } from '../../../src/cluster/errors.ts';
 import type { Kind } from '../../../src/cluster/kinds.ts';
 import { type Damage, damaged, damages } from './damage.ts';
-import { assertEmpty, assertSound } from './invariants.ts';
+import { type EncodingName, WIRES } from './encodings.ts';
+import { fits } from './fits.ts';
+import { assertEmpty, assertSameInBoth, assertSound } from './invariants.ts';
+import { byteInjuries, hurt, type Injury } from './stream-damage.ts';
 import type { Tally } from './tally.ts';
 import { TEMPLATES } from './templates.ts';
 import type { World } from './world.ts';
@@ -12,10 +16,15 @@ export interface Step {
   readonly type: 'put' | 'delete';
   readonly template: number;
   readonly damages: readonly Damage[];
+  readonly encoding: EncodingName;
+  /** Done to the bytes, where they are in protobuf. */
+  readonly injuries: readonly Injury[];
   /** Whether the changes are taken right after it. */
   readonly isTaken: boolean;
 }
 
+/** As a reflector takes it: no object, and no end. */
+const NOT_DECODED = new ClusterError('CLUSTER_MALFORMED', 'not decoded', { next: '' });
 const LONGEST_CASE = 24;
 /** Comparing with a table made afresh costs more than the steps: not after each. */
 const CHECK_EVERY = 6;
@@ -33,6 +42,11 @@ export function objectCases(): fc.Arbitrary<readonly Step[]> {
     type: fc.constantFrom('put', 'put', 'put', 'delete'),
     template: fc.nat(100),
     damages: fc.array(damages(), { maxLength: 3, size: 'max' }),
+    encoding: fc.constantFrom('json', 'protobuf'),
+    injuries: fc.oneof(
+      { weight: 2, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.array(byteInjuries(), { minLength: 1, maxLength: 3 }) },
+    ),
     isTaken: fc.boolean(),
   }) as fc.Arbitrary<Step>;
   return fc.array(step, { minLength: 1, maxLength: LONGEST_CASE, size: 'max' });
@@ -44,13 +58,32 @@ export function objectOf(of: Pick<Step, 'kind' | 'template' | 'damages'>): unkno
   return damaged(texts[template % texts.length] ?? '{}', all);
 }
 
+function give(world: World, step: Step): void {
+  const { kind, type, encoding } = step;
+  const object = objectOf(step);
+  if (encoding === 'json') {
+    world[type](kind, object);
+    return;
+  }
+  const event = WIRES.protobuf.event(kind, { type: type === 'put' ? 'ADDED' : 'DELETED', object });
+  const isWhole = step.injuries.length === 0;
+  const decoded = world.decode(kind, isWhole ? event : hurt(event, step.injuries));
+  if (isWhole && fits(kind, object)) assertSameInBoth(kind, object, decoded);
+  if (decoded?.type !== 'put' && decoded?.type !== 'delete') world.onProblem(NOT_DECODED);
+  else world[decoded.type](kind, decoded.object);
+}
+
 /** Throws unless the object is accepted or rejected cleanly; leaves the world empty. */
 export function runObjectCase(world: World, steps: readonly Step[], tally: Tally): void {
   for (const [index, step] of steps.entries()) {
     let refused = 0;
     world.onProblem = () => refused++;
-    world[step.type](step.kind, objectOf(step));
-    tally.count(step.kind, { accepted: refused === 0 ? 1 : 0, refused });
+    give(world, step);
+    tally.count(step.kind, {
+      encoding: step.encoding,
+      accepted: refused === 0 ? 1 : 0,
+      refused,
+    });
     if (step.isTaken) world.takeChanges();
     if (index % CHECK_EVERY === CHECK_EVERY - 1) assertSound(world);
   }

@@ -2,14 +2,15 @@ import { formatTable } from '../../../lab/host/table.ts';
 import type { Failure, Result } from './campaign.ts';
 import { MOST_GROWTH_MB } from './memory.ts';
 
-const HEAD = ['WHAT', 'GIVEN', 'ACCEPTED', 'REFUSED'];
+const COUNTS = ['given', 'json', 'protobuf', 'accepted', 'refused'] as const;
+const HEAD = ['WHAT', 'GIVEN', 'IN JSON', 'IN PROTOBUF', 'ACCEPTED', 'REFUSED'];
 const NAMES: Readonly<Record<string, string>> = {
   service: 'Services',
   slice: 'EndpointSlices',
   node: 'Nodes',
   serviceCidr: 'ServiceCIDRs',
   namespace: 'Namespaces',
-  'watch lines': 'lines of malformed watches',
+  'watch events': 'events of malformed watches',
 };
 
 export function resultTable(result: Result): string {
@@ -18,7 +19,7 @@ export function resultTable(result: Result): string {
 
 export function resultMarkdown(result: Result): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const head = HEAD.map((title) => title.toLowerCase());
+  const head = HEAD.map((title) => title.toLowerCase().replace('json', 'JSON'));
   const table = [line(head), `|${'---|'.repeat(HEAD.length)}`, ...rowsOf(result).map(line)];
   return [...table, '', ...notesOf(result).map((note) => `- ${note}`)].join('\n');
 }
@@ -36,12 +37,11 @@ function rowsOf({ tally }: Result): string[][] {
     const row = tally.rows.get(what);
     return row ? [{ what: name, ...row }] : [];
   });
-  const sum = (of: 'given' | 'accepted' | 'refused'): number =>
-    rows.reduce((all, row) => all + row[of], 0);
-  const all = { what: 'all', given: sum('given'), accepted: sum('accepted') };
-  return [...rows, { ...all, refused: sum('refused') }].map((row) =>
-    [row.what, row.given, row.accepted, row.refused].map(String),
-  );
+  const sum = (of: (typeof COUNTS)[number]): number => rows.reduce((all, row) => all + row[of], 0);
+  return [
+    ...rows.map((row) => [row.what, ...COUNTS.map((of) => String(row[of]))]),
+    ['all', ...COUNTS.map((of) => String(sum(of)))],
+  ];
 }
 
 function notesOf({ tally, seconds, memory }: Result): string[] {

@@ -8,6 +8,8 @@ import type { JsonGetter } from '../../../src/cluster/server-version.ts';
 export interface Script {
   readonly chunks: readonly Buffer[];
   readonly ends: boolean;
+  /** Of the chunks, as `Content-Type`. */
+  readonly mediaType: string;
 }
 
 const DEADLINE_MS = 60_000;
@@ -23,11 +25,13 @@ export class ScriptedServer implements Getter, JsonGetter {
 
   get(path: string, signal: AbortSignal): Promise<Answer> {
     const query = new URL(path, 'http://fuzz').searchParams;
-    const stream = new ScriptedStream(this.#answerTo(query, this.#requestCount++));
+    const script = this.#answerTo(query, this.#requestCount++);
+    const stream = new ScriptedStream(script);
     const options = { signal, deadlineMs: DEADLINE_MS, onHeard: () => undefined };
+    const headers = { ':status': '200', 'content-type': script.mediaType };
     // The part of an HTTP/2 stream that the reader uses.
     const asHttp2 = stream as unknown as http2.ClientHttp2Stream;
-    return Promise.resolve(new Answer(asHttp2, { ':status': '200' }, options));
+    return Promise.resolve(new Answer(asHttp2, headers, options));
   }
 
   getJson(path: string, signal: AbortSignal): Promise<Answer> {

@@ -5,6 +5,7 @@ import { SERVICES, SLICES } from '../../../src/cluster/resources.ts';
 import { InstantClock } from '../../../src/time/testing/instant-clock.ts';
 import { BrokenInvariant } from './broken.ts';
 import { type Damage, damages } from './damage.ts';
+import { type EncodingName, type Event, WIRES, type Wire } from './encodings.ts';
 import { assertCutAnywhere, assertEmpty, assertSound } from './invariants.ts';
 import { objectOf } from './object-cases.ts';
 import { type Script, ScriptedServer } from './scripted-server.ts';
@@ -28,6 +29,7 @@ interface DamagedStream {
 /** What a server sends before it comes to its senses: an answer to each request. */
 export interface StreamCase {
   readonly kind: 'service' | 'slice';
+  readonly encoding: EncodingName;
   readonly streams: readonly DamagedStream[];
 }
 
@@ -61,19 +63,20 @@ export function streamCases(): fc.Arbitrary<StreamCase> {
   });
   return fc.record({
     kind: fc.constantFrom('service', 'slice'),
+    encoding: fc.constantFrom('json', 'protobuf'),
     streams: fc.array(stream, { minLength: 1, maxLength: 5, size: 'max' }),
   });
 }
 
 /** Throws when the reader breaks, or does not find back to the truth; leaves the world empty. */
 export async function runStreamCase(world: World, of: StreamCase, tally: Tally): Promise<void> {
-  const { kind, streams } = of;
+  const { kind, encoding, streams } = of;
   if (kind === 'slice') {
     for (const text of TEMPLATES.service) world.put('service', JSON.parse(text));
   }
   const counts = await follow(world, of);
   const given = streams.reduce((sum, { lines }) => sum + lines.length, 0);
-  tally.count('watch lines', { given, ...counts });
+  tally.count('watch events', { encoding, given, ...counts });
   for (const code of counts.problems) tally.countProblem(code);
   assertSound(world);
   if (!isTruth(kind, world)) throw new BrokenInvariant('a new list did not bring the truth');
@@ -89,14 +92,18 @@ interface Counts {
 }
 
 /** Until the server has sent its marker. Counts end where the server sends valid streams. */
-async function follow(world: World, { kind, streams }: StreamCase): Promise<Counts> {
+async function follow(world: World, of: StreamCase): Promise<Counts> {
+  const { kind, streams } = of;
+  const wire = WIRES[of.encoding];
   const counts: Counts = { accepted: 0, refused: 0, problems: [] };
   let isInOrder = false;
   const server = new ScriptedServer((query, index) => {
     if (index > MOST_REQUESTS) throw new BrokenInvariant('the reader does not find back');
     const stream = streams[index];
     isInOrder = stream === undefined;
-    const script = stream ? damagedAnswer(kind, stream, query) : cleanAnswer(kind, query);
+    const script = stream
+      ? damagedAnswer({ kind, query, wire }, stream)
+      : cleanAnswer(kind, query, wire);
     return sabotaged(script, world);
   });
   const end = new AbortController();
@@ -140,26 +147,29 @@ function assertExpected({ code }: ClusterError): void {
 
 /** The same objects and the same damage, as a watch or as a list. */
 function damagedAnswer(
-  kind: StreamCase['kind'],
+  of: { readonly kind: StreamCase['kind']; readonly query: URLSearchParams; readonly wire: Wire },
   { lines, damage }: DamagedStream,
-  query: URLSearchParams,
 ): Script {
+  const { kind, query, wire } = of;
   const events = lines.map(({ type, ...line }) => eventOf(type, objectOf({ kind, ...line })));
   const metadata = { resourceVersion: BEFORE_CLEAN };
   const items = events.map((event) => event.object);
-  const told = query.has('watch') ? events : [{ metadata, items }];
-  const texts = told.map((part) => Buffer.from(JSON.stringify(part)));
-  const chunks = damagedChunks(texts, damage);
-  assertCutAnywhere(chunks);
-  return { chunks, ends: true };
+  const told = query.has('watch')
+    ? events.map((event) => wire.event(kind, event))
+    : [wire.list(kind, { metadata, items })];
+  const chunks = damagedChunks(told, damage, query.has('watch') ? wire.framed : asItIs);
+  assertCutAnywhere(chunks, wire.encoding);
+  return { chunks, ends: true, mediaType: wire.encoding.mediaType };
 }
+
+const asItIs = (bytes: Buffer): Buffer => bytes;
 
 function sabotaged(script: Script, { sabotage }: World): Script {
   const { onChunk } = sabotage;
   return onChunk === undefined ? script : { ...script, chunks: script.chunks.map(onChunk) };
 }
 
-function eventOf(type: string, object: unknown): { type: string; object: unknown } {
+function eventOf(type: string, object: unknown): Event {
   if (type === 'ERROR') return { type, object: { kind: 'Status', code: 500, message: 'odd' } };
   if (type !== 'BOOKMARK' && type !== 'END') return { type, object };
   const annotations = type === 'END' ? { 'k8s.io/initial-events-end': 'true' } : {};

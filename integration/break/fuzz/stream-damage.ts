@@ -17,15 +17,30 @@ export interface StreamDamage {
 
 const MEBIBYTE = 1024 * 1024;
 const FILLING = Buffer.alloc(MEBIBYTE, 'x');
-const NEWLINE = Buffer.from('\n');
 /** What ends the bytes of a character too early, too late or never, and what is no text at all. */
-const BAD_BYTES = ['ff', 'c0af', 'eda080', 'f4908080', 'e282', '00', '0d0a', '0a0a', 'efbbbf'].map(
-  (hex) => Uint8Array.from(Buffer.from(hex, 'hex')),
+const BAD_TEXTS = ['ff', 'c0af', 'eda080', 'f4908080', 'e282', '00', '0d0a', '0a0a', 'efbbbf'];
+/** Numbers and lengths of protobuf that are too large, do not end, or have a wrong tag before them. */
+const BAD_NUMBERS = ['ffffffffffffffffff01', 'ffffffffffffffffffff', '0affffffff0f', '0b', '1f'];
+const BAD_BYTES = [...BAD_TEXTS, ...BAD_NUMBERS].map((hex) =>
+  Uint8Array.from(Buffer.from(hex, 'hex')),
 );
 
+const AT = fc.nat(1_000_000);
+const SOME_BYTES = fc.oneof(fc.constantFrom(...BAD_BYTES), fc.uint8Array({ maxLength: 12 }));
+
+/** Injuries of single bytes. */
+export function byteInjuries(): fc.Arbitrary<Injury> {
+  return fc.oneof(...BYTE_INJURIES) as fc.Arbitrary<Injury>;
+}
+
+const BYTE_INJURIES = [
+  { weight: 100, arbitrary: fc.record({ how: fc.constant('truncate'), at: AT }) },
+  { weight: 200, arbitrary: fc.record({ how: fc.constant('flip'), at: AT, bit: fc.nat(7) }) },
+  { weight: 150, arbitrary: fc.record({ how: fc.constant('insert'), at: AT, bytes: SOME_BYTES }) },
+];
+
 export function streamDamages(): fc.Arbitrary<StreamDamage> {
-  const at = fc.nat(1_000_000);
-  const bytes = fc.oneof(fc.constantFrom(...BAD_BYTES), fc.uint8Array({ maxLength: 12 }));
+  const [at, bytes] = [AT, SOME_BYTES];
   const lines = fc.constantFrom(
     '{',
     '[]',
@@ -39,9 +54,7 @@ export function streamDamages(): fc.Arbitrary<StreamDamage> {
     lines.map((line) => Uint8Array.from(Buffer.from(line))),
   );
   const injury = fc.oneof(
-    { weight: 100, arbitrary: fc.record({ how: fc.constant('truncate'), at }) },
-    { weight: 200, arbitrary: fc.record({ how: fc.constant('flip'), at, bit: fc.nat(7) }) },
-    { weight: 150, arbitrary: fc.record({ how: fc.constant('insert'), at, bytes }) },
+    ...BYTE_INJURIES,
     { weight: 100, arbitrary: fc.record({ how: fc.constant('garbage line'), at, bytes: garbage }) },
     {
       weight: 100,
@@ -64,12 +77,15 @@ export function streamDamages(): fc.Arbitrary<StreamDamage> {
   return fc.record({ injuries: fc.array(injury, { maxLength: 4 }), cuts });
 }
 
-/** The lines of a watch as chunks, after all that has been done to them. */
-export function damagedChunks(lines: readonly Buffer[], damage: StreamDamage): Buffer[] {
-  const mixed = damage.injuries.reduce<readonly Buffer[]>(mix, lines);
-  const whole = Buffer.concat(mixed.flatMap((line) => [line, NEWLINE]));
-  const hurt = damage.injuries.reduce<Buffer>(hurtBytes, whole);
-  const chunks = cut(hurt, damage.cuts);
+/** The events of a watch as chunks, after all that has been done to them. */
+export function damagedChunks(
+  events: readonly Buffer[],
+  damage: StreamDamage,
+  framed: (event: Buffer) => Buffer,
+): Buffer[] {
+  const mixed = damage.injuries.reduce<readonly Buffer[]>(mix, events);
+  const whole = Buffer.concat(mixed.map(framed));
+  const chunks = cut(hurt(whole, damage.injuries), damage.cuts);
   for (const injury of damage.injuries) {
     if (injury.how !== 'enormous') continue;
     const filling = Array.from({ length: injury.mebibytes }, () => FILLING);
@@ -89,6 +105,11 @@ function mix(lines: readonly Buffer[], injury: Injury): readonly Buffer[] {
     mixed.splice(at, 0, ...moved);
   }
   return mixed;
+}
+
+/** Of injuries only what is done to single bytes. */
+export function hurt(bytes: Buffer, injuries: readonly Injury[]): Buffer {
+  return injuries.reduce(hurtBytes, bytes);
 }
 
 function hurtBytes(bytes: Buffer, injury: Injury): Buffer {

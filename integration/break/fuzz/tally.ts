@@ -1,6 +1,16 @@
+import type { EncodingName } from './encodings.ts';
+
+interface Row {
+  given: number;
+  json: number;
+  protobuf: number;
+  accepted: number;
+  refused: number;
+}
+
 /** How much of what was given, and what became of it. */
 export class Tally {
-  readonly rows = new Map<string, { given: number; accepted: number; refused: number }>();
+  readonly rows = new Map<string, Row>();
   readonly problems = new Map<string, number>();
 
   #isClosed = false;
@@ -10,10 +20,15 @@ export class Tally {
     this.#isClosed = true;
   }
 
-  count(what: string, of: { accepted: number; refused: number; given?: number }): void {
+  count(
+    what: string,
+    of: { encoding: EncodingName; accepted: number; refused: number; given?: number },
+  ): void {
     if (this.#isClosed) return;
-    const row = this.rows.get(what) ?? { given: 0, accepted: 0, refused: 0 };
-    row.given += of.given ?? 1;
+    const row = this.rows.get(what) ?? { given: 0, json: 0, protobuf: 0, accepted: 0, refused: 0 };
+    const { given = 1 } = of;
+    row.given += given;
+    row[of.encoding] += given;
     row.accepted += of.accepted;
     row.refused += of.refused;
     this.rows.set(what, row);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Event, Wire } from './encodings.ts';
 import type { Script } from './scripted-server.ts';
 import { TEMPLATES } from './templates.ts';
 import type { World } from './world.ts';
@@ -20,21 +21,22 @@ function trueObjects(kind: StreamKind): object[] {
 }
 
 /** The answer of a server in order, in which what was read before is too old to go on from. */
-export function cleanAnswer(kind: StreamKind, query: URLSearchParams): Script {
+export function cleanAnswer(kind: StreamKind, query: URLSearchParams, wire: Wire): Script {
   const objects = trueObjects(kind);
+  const { mediaType } = wire.encoding;
   if (!query.has('watch')) {
     const list = { metadata: { resourceVersion: CLEAN_VERSION }, items: objects };
-    return { chunks: [Buffer.from(JSON.stringify(list))], ends: true };
+    return { chunks: [wire.list(kind, list)], ends: true, mediaType };
   }
+  const framed = (events: readonly Event[]): Buffer =>
+    Buffer.concat(events.map((event) => wire.framed(wire.event(kind, event))));
+  const endless = (events: readonly Event[]): Script => inPieces(framed(events), mediaType);
   if (query.has('sendInitialEvents')) {
-    return endless([...objects.map((object) => added(object)), initialEnd(), marker(kind)]);
+    return endless([...objects.map(added), initialEnd(), marker(kind)]);
   }
   if (query.get('resourceVersion') === CLEAN_VERSION) return endless([marker(kind)]);
   const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
-  return {
-    chunks: [Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`)],
-    ends: true,
-  };
+  return { chunks: [framed([{ type: 'ERROR', object: status }])], ends: true, mediaType };
 }
 
 /** Whether the world has exactly the objects of the server. */
@@ -46,18 +48,17 @@ export function isTruth(kind: StreamKind, { told }: World): boolean {
   return isDeepStrictEqual([...told[kind].keys()].sort(), [...names, MARKER].sort());
 }
 
-function endless(lines: readonly object[]): Script {
-  // Cut across the lines: also what is sound arrives in pieces.
-  const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+/** Cut across the events: also what is sound arrives in pieces. */
+function inPieces(bytes: Buffer, mediaType: string): Script {
   const middle = bytes.length >> 1;
-  return { chunks: [bytes.subarray(0, middle), bytes.subarray(middle)], ends: false };
+  return { chunks: [bytes.subarray(0, middle), bytes.subarray(middle)], ends: false, mediaType };
 }
 
-function added(object: object): object {
+function added(object: object): Event {
   return { type: 'ADDED', object };
 }
 
-function initialEnd(): object {
+function initialEnd(): Event {
   const annotations = { 'k8s.io/initial-events-end': 'true' };
   return {
     type: 'BOOKMARK',
@@ -65,7 +66,7 @@ function initialEnd(): object {
   };
 }
 
-function marker(kind: StreamKind): object {
+function marker(kind: StreamKind): Event {
   const [namespace, name] = MARKER.split('/');
   const metadata = { namespace, name, resourceVersion: '900001' };
   return added(kind === 'slice' ? { metadata, addressType: 'IPv4' } : { metadata });

@@ -4,10 +4,13 @@ import { Mirror } from '../../../src/cluster/mirror.ts';
 import { Interner } from '../../../src/cluster/narrow/interner.ts';
 import type { ServiceObject, SliceObject } from '../../../src/cluster/objects.ts';
 import type { SourceEvent } from '../../../src/cluster/source.ts';
+import type { WatchEvent } from '../../../src/cluster/watch-event.ts';
+import type { Encoding, EventReader } from '../../../src/cluster/wire/encoding.ts';
 import { Observation } from '../../../src/commands/services/observe.ts';
 import type { Forwarding, ServicePortKey } from '../../../src/forwarding/model.ts';
 import type { Change, ForwardingTable } from '../../../src/forwarding/table.ts';
 import { unknownNode } from '../../../src/forwarding/testing/unknown-node.ts';
+import { WIRES } from './encodings.ts';
 import type { Sabotage } from './planted.ts';
 
 export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr', 'namespace'];
@@ -32,11 +35,15 @@ export class World {
   readonly applied = new Map<ServicePortKey, Forwarding>();
   readonly sabotage: Sabotage;
   readonly #mirrors: { readonly [K in Kind]: Mirror<K> };
+  readonly #encoding: Encoding;
+  readonly #readers: { [K in Kind]?: EventReader } = {};
   readonly #end = new AbortController();
   #emit: ((event: SourceEvent) => void) | undefined;
 
   constructor(sabotage: Sabotage) {
     this.sabotage = sabotage;
+    const { encoding } = WIRES.protobuf;
+    this.#encoding = sabotage.decoder?.(encoding) ?? encoding;
     const mirror = <K extends Kind>(kind: K): Mirror<K> =>
       new Mirror({
         kind,
@@ -57,6 +64,13 @@ export class World {
 
   get table(): ForwardingTable {
     return this.observation.table;
+  }
+
+  /** One event in protobuf, by a decoder that lives as long as a watch. */
+  decode(kind: Kind, event: Buffer): WatchEvent | undefined {
+    this.#readers[kind] ??= this.#encoding.events(kind);
+    const [decoded] = this.#readers[kind].push(WIRES.protobuf.framed(event));
+    return decoded;
   }
 
   put(kind: Kind, raw: unknown): void {
