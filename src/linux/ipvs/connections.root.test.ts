@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
@@ -18,6 +19,8 @@ const SERVER = {
   schedulerFlags: [],
   persistenceSeconds: 60,
 } as const;
+
+const CLIENTS = 1000;
 
 describe('connections through IPVS', { skip: WITHOUT_IPVS }, () => {
   it('are counted at their destination, and change no fingerprint', async () => {
@@ -53,5 +56,32 @@ describe('connections through IPVS', { skip: WITHOUT_IPVS }, () => {
       inactiveConnections: state.inactiveConnections,
     });
     assert.deepEqual(await ipvs.fingerprint(), before);
+  });
+
+  it('have an affinity entry for each client address, however many there are', async () => {
+    ip('addr add 10.96.0.2/32 dev lo', 'route add local 10.50.0.0/16 dev lo');
+    const server = { ...SERVER, protocol: 'UDP', address: '10.96.0.2' } as const;
+    const destination = { address: '10.244.0.1', port: 8080, weight: 1 };
+    const ipvs = new KernelIpvs();
+    await ipvs.write([
+      { do: 'add-server', server },
+      { do: 'add-destination', server, destination },
+    ]);
+    for (let client = 0; client < CLIENTS; client++) {
+      const socket = createSocket('udp4');
+      // Nothing listens: an ICMP error may come.
+      socket.on('error', () => undefined);
+      socket.bind({ address: `10.50.${client >> 8}.${client & 0xff}`, exclusive: true });
+      await once(socket, 'listening');
+      await new Promise((resolve) => {
+        socket.send('x', server.port, server.address, resolve);
+      });
+      socket.close();
+    }
+    const found = (await ipvs.destinationsOf([server])).get(virtualServerId(server));
+    assert.deepEqual(
+      found?.map((each) => each.persistentConnections),
+      [CLIENTS],
+    );
   });
 });
