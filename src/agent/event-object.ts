@@ -18,6 +18,8 @@ export interface Notice {
   readonly service?: { readonly namespace: string; readonly name: string };
   /** Every node of the cluster writes the same: the Event has the same name, and exists once. */
   readonly isOfCluster?: boolean;
+  /** Its identity: one with the same words is left out for a while. */
+  readonly words: string;
   /** Milliseconds since 1970. */
   readonly atMs: number;
   /** Distinguishes Events of the same millisecond. */

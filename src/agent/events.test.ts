@@ -202,6 +202,34 @@ describe('events', () => {
     assert.equal(posted.length, 32, 'the queue');
   });
 
+  it('of another namespace are written while one namespace floods them', async (t) => {
+    const { events, posted, clock } = stage(t);
+    const flood = (from: number): void => {
+      for (let index = from; index < from + 1_000; index++) {
+        events.serviceHealthFailed({ namespace: 'loud', name: `web${index}` }, 'port is taken');
+      }
+    };
+    flood(0);
+    await clock.settle();
+    events.serviceHealthFailed({ namespace: 'quiet', name: 'web' }, 'port is taken');
+    flood(1_000);
+    await clock.pass(10_000);
+    assert.ok(
+      posted.some(({ path }) => path.includes('/quiet/')),
+      `${posted.length} were written, none of them for the other namespace`,
+    );
+  });
+
+  it('that found no room may be written when they are said again', async (t) => {
+    const { events, posted, clock } = stage(t);
+    for (let index = 0; index < 33; index++) events.starting(`note ${index}`);
+    await clock.pass(300_000);
+    assert.equal(posted.length, 32);
+    events.starting('note 32');
+    await clock.pass(5_000);
+    assert.equal(posted.length, 33);
+  });
+
   it('are cut to the limit of the API, between characters', async (t) => {
     const { events, posted, clock } = stage(t);
     events.starting(`x${'ä'.repeat(1000)}`);

@@ -1,6 +1,7 @@
 import type { Clock } from '../time/clock.ts';
 import { Wake } from '../time/wake.ts';
 import { type EventAbout, eventObject, type Notice } from './event-object.ts';
+import { EventQueue } from './event-queue.ts';
 import { TokenBucket } from './event-rate.ts';
 
 /** Creates an object in the cluster; rejects when that cannot be done. */
@@ -25,13 +26,13 @@ const REFILL_EVERY_MS = 5_000;
 
 /**
  * Writes Events to the cluster. Best effort: at most ten at once and one every five seconds, the
- * same one not twice within ten minutes, and those beyond the queue are dropped. Nothing waits for
- * it.
+ * same one not twice within ten minutes, namespaces in turns, and those beyond the queue are dropped.
+ * Nothing waits for it.
  */
 export class Events {
   readonly #options: EventsOptions;
-  readonly #queue: Notice[] = [];
-  /** The time of the last Event, by text. */
+  readonly #queue = new EventQueue(QUEUE_LENGTH, ({ words }) => this.#saidAtMs.delete(words));
+  /** The time of the last Event, by its words. */
   readonly #saidAtMs = new Map<string, number>();
   readonly #bucket = new TokenBucket({ burst: BURST, refillEveryMs: REFILL_EVERY_MS });
   #sequence = 0;
@@ -89,22 +90,22 @@ export class Events {
   /** Sends queued Events until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const notice = this.#queue[0];
+      const notice = this.#queue.head;
       if (notice === undefined) await this.#wake.wait(signal);
       else if (await this.#admitted(signal)) await this.#send(notice, signal);
     }
   }
 
-  #say(notice: Omit<Notice, 'atMs' | 'sequence'>, repeat: Repeat = sameWords(notice)): void {
+  #say(notice: Said, repeat: Repeat = sameWords(notice)): void {
     const { clock } = this.#options;
-    if (this.#wasSaid(repeat, clock.monotonicMs())) return;
-    if (this.#queue.length >= QUEUE_LENGTH) return;
-    this.#queue.push({ ...notice, atMs: clock.wallMs(), sequence: this.#sequence++ });
+    const words = JSON.stringify(repeat.words);
+    if (this.#wasSaid(words, repeat.afterMs)) return;
+    this.#queue.add({ ...notice, words, atMs: clock.wallMs(), sequence: this.#sequence++ });
     this.#wake.call();
   }
 
-  #wasSaid({ words: said, afterMs }: Repeat, atMs: number): boolean {
-    const words = JSON.stringify(said);
+  #wasSaid(words: string, afterMs: number): boolean {
+    const atMs = this.#options.clock.monotonicMs();
     const beforeMs = this.#saidAtMs.get(words);
     if (beforeMs !== undefined && atMs - beforeMs < afterMs) return true;
     this.#saidAtMs.delete(words);
@@ -139,9 +140,11 @@ export class Events {
     } finally {
       limit.removeEventListener('abort', end);
     }
-    this.#queue.shift();
+    this.#queue.done();
   }
 }
+
+type Said = Omit<Notice, 'words' | 'atMs' | 'sequence'>;
 
 /** The identity of an Event, and how long a second one is left out. */
 interface Repeat {
@@ -149,6 +152,6 @@ interface Repeat {
   readonly afterMs: number;
 }
 
-function sameWords({ reason, note, service }: Omit<Notice, 'atMs' | 'sequence'>): Repeat {
+function sameWords({ reason, note, service }: Said): Repeat {
   return { words: [reason, note, service], afterMs: REPEAT_AFTER_MS };
 }
