@@ -274,4 +274,20 @@ describe('an address that is not served', () => {
     assert.deepEqual(all.counts(), none);
     assert.deepEqual(all.first(10), []);
   });
+
+  it('is listed while another namespace has a thousand of them', () => {
+    const rows = table();
+    const externalIPs = Array.from(
+      { length: 1_000 },
+      (_, index) => `10.96.${8 + (index >> 8)}.${index & 0xff}`,
+    );
+    rows.putService(external('many', '', { namespace: 'a-loud', externalIPs }));
+    rows.putService(external('web', '10.96.7.7', { clusterIPs: ['10.96.0.4'] }));
+    rows.takeChanges();
+    const listed = rows.notServed.first(32).map(({ row }) => row.id.namespace);
+    assert.deepEqual(
+      [listed.length, listed.filter((namespace) => namespace === 'ns').length],
+      [32, 1],
+    );
+  });
 });

@@ -65,20 +65,35 @@ export class NotServedRows {
     return this.#total;
   }
 
-  /** The first ones, by Service name. */
+  /** The first ones by Service name, in turns of namespaces: many of one must not hide those of another. */
   first(most: number): readonly NotServedFrontend[] {
     const entries = new Set(FAMILIES.flatMap((family) => [...this.#entries[family].keys()]));
+    const sorted = [...entries].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const lanes = Map.groupBy(sorted, ({ name }) => name.slice(0, name.indexOf('/')));
+    const turns = new Set([...lanes.values()].map((of) => this.#frontendsOf(of)));
     const found: NotServedFrontend[] = [];
-    for (const { rows } of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    // An iterator that has had its turn goes to the end of the set, where this loop meets it again.
+    for (const lane of turns) {
+      if (found.length === most) break;
+      turns.delete(lane);
+      const { value, done } = lane.next();
+      if (done) continue;
+      found.push(value);
+      turns.add(lane);
+    }
+    return found;
+  }
+
+  *#frontendsOf(entries: readonly Entry[]): Generator<NotServedFrontend, undefined> {
+    for (const { rows } of entries) {
       for (const row of rows) {
         for (const frontend of this.#countsOf.has(row.frontends) ? row.frontends : []) {
           const { notServed } = frontend;
-          if (found.length === most) return found;
-          if (notServed) found.push({ row, frontend, notServed });
+          if (notServed) yield { row, frontend, notServed };
         }
       }
     }
-    return found;
+    return undefined;
   }
 
   /** Rows of a Service in one family, with unserved frontends marked. */
