@@ -59,4 +59,19 @@ describe('troubleEvents', () => {
     stage.plane.fault = () => undefined;
     await clock.until('the Service', () => stage.isEqual());
   });
+
+  it('tells a Service that is rejected beside thousands of another namespace', () => {
+    const told: string[] = [];
+    const events = {
+      changedRepeatedly: () => undefined,
+      notInKernel: ({ namespace }: { namespace: string }) => void told.push(namespace),
+    };
+    const { onStepFailed } = troubleEvents({ events, nodeName: 'here', clock: new VirtualClock() });
+    const failure = { families: [], code: 'EINVAL', message: 'no', next: '', atMs: 0 } as const;
+    const fail = (services: readonly string[]): void =>
+      onStepFailed?.({ scope: 'row', services, rowCount: 1, ...failure });
+    fail(Array.from({ length: 5_000 }, (_, index) => `loud/web${index}`));
+    for (let count = 0; count < 3; count++) fail(['quiet/web']);
+    assert.deepEqual(told, ['quiet']);
+  });
 });

@@ -8,8 +8,8 @@ const REPAIRS_TOLD = 3;
 const REPAIRS_WITHIN_MS = 600_000;
 /** The first failures may be of the moment. */
 const FAILURES_TOLD = 3;
-/** Services with failures that are counted; beyond it some are told later, or never. */
-const MOST_COUNTED = 1_024;
+/** Services of a namespace with failures that are counted; beyond it some are told later, or never. */
+const MOST_COUNTED = 256;
 
 export interface TroubleEventsOptions {
   readonly events: Pick<Events, 'changedRepeatedly' | 'notInKernel'>;
@@ -24,7 +24,7 @@ export interface TroubleEventsOptions {
  */
 export function troubleEvents({ events, nodeName, clock }: TroubleEventsOptions): AgentObserver {
   let repairsAtMs: number[] = [];
-  const failures = new Map<string, number>();
+  const failures = new Failures();
   return {
     onInspected: ({ reason, differenceCount, wrongCount }) => {
       if (reason !== 'drift' || (differenceCount === 0 && wrongCount === 0)) return;
@@ -40,9 +40,7 @@ export function troubleEvents({ events, nodeName, clock }: TroubleEventsOptions)
     onStepFailed: ({ scope, services, code }) => {
       if (scope !== 'row') return;
       for (const service of services) {
-        const count = (failures.get(service) ?? 0) + 1;
-        if (count > 1 || failures.size < MOST_COUNTED) failures.set(service, count);
-        if (count !== FAILURES_TOLD) continue;
+        if (failures.count(service) !== FAILURES_TOLD) continue;
         const [namespace = '', name = ''] = service.split('/', 2);
         const note =
           `the kernel of node ${nodeName} rejects this Service (${code}); it is retried. ` +
@@ -51,11 +49,41 @@ export function troubleEvents({ events, nodeName, clock }: TroubleEventsOptions)
       }
     },
     onAcknowledged: ({ changes }) => {
-      if (failures.size === 0) return;
+      if (failures.isEmpty) return;
       for (const { before, after } of changes) {
         const id = (after ?? before)?.id;
         if (id !== undefined) failures.delete(serviceOf(id));
       }
     },
   };
+}
+
+/** Of Services, by namespace: one with thousands does not keep out those of another. */
+class Failures {
+  readonly #byNamespace = new Map<string, Map<string, number>>();
+
+  get isEmpty(): boolean {
+    return this.#byNamespace.size === 0;
+  }
+
+  /** One more; returns how many there were, as far as they are counted. */
+  count(service: string): number {
+    const namespace = namespaceOf(service);
+    const counts = this.#byNamespace.get(namespace) ?? new Map<string, number>();
+    const count = (counts.get(service) ?? 0) + 1;
+    if (count > 1 || counts.size < MOST_COUNTED) counts.set(service, count);
+    this.#byNamespace.set(namespace, counts);
+    return count;
+  }
+
+  delete(service: string): void {
+    const namespace = namespaceOf(service);
+    const counts = this.#byNamespace.get(namespace);
+    counts?.delete(service);
+    if (counts?.size === 0) this.#byNamespace.delete(namespace);
+  }
+}
+
+function namespaceOf(service: string): string {
+  return service.slice(0, service.indexOf('/'));
 }
