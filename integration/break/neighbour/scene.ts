@@ -15,6 +15,7 @@ import type { Destination } from '../../../lab/host/sockets.ts';
 import type { Pod } from '../../../lab/kubelet/pods.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { FABRIC } from '../../../lab/network/plan.ts';
+import type { ProxyVariant } from '../../../lab/proxies/contract.ts';
 import { CLIENT_CIDR, FLOOD_CIDR, HOSTILE, NODE, NODE_INDEX, VICTIM } from './names.ts';
 import { admitHostileUser } from './rbac.ts';
 import { createService, runPod } from './victim/pods.ts';
@@ -42,6 +43,8 @@ export interface SceneOptions {
   readonly lab: Lab;
   readonly proxyName: string;
   readonly program: readonly string[];
+  /** A command that starts the proxy, such as prlimit(1); by default none. */
+  readonly under?: readonly [string, ...string[]];
   readonly signal: AbortSignal;
 }
 
@@ -70,7 +73,8 @@ export async function prepareScene(options: SceneOptions): Promise<NeighbourScen
   const waiting = { origin, to, ports: new SourcePorts(), deadlineMs: START_DEADLINE_MS, signal };
   const [contestant] = parseProxies(options.proxyName);
   if (contestant === undefined) throw new Error('no proxy is named');
-  const proxy = await startOn(lab, contestant.variant(options.program));
+  const variant = contestant.variant(options.program);
+  const proxy = await startOn(lab, options.under ? startedBy(variant, options.under) : variant);
   if ((await untilStarted(proxy, waiting)) === undefined) {
     throw new LabError('LAB_DEADLINE', `${options.proxyName} does not answer for its Services`, {
       next: `read ${proxy.daemon.logFile}`,
@@ -89,6 +93,16 @@ export async function prepareScene(options: SceneOptions): Promise<NeighbourScen
     moving: { pods: [one, other], waiting },
     stable,
     sticky,
+  };
+}
+
+function startedBy(variant: ProxyVariant, wrapper: readonly [string, ...string[]]): ProxyVariant {
+  return {
+    ...variant,
+    async prepare(place) {
+      const command = await variant.prepare(place);
+      return { ...command, argv: [...wrapper, ...command.argv] };
+    },
   };
 }
 

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Destination, dialTcp, type Origin } from '../../../../lab/host/sockets.ts';
+import type { Destination, Origin } from '../../../../lab/host/sockets.ts';
+import { whoAnswers } from './who-answers.ts';
 
-const QUESTION = 'GET /hostname HTTP/1.1\r\n\r\n';
-const DEADLINE_MS = 5_000;
 const CLIENTS_AT_ONCE = 5;
 const EVERY_MS = 500;
 const PREFIX = '10.204';
@@ -41,17 +40,6 @@ export class StickyClients {
   }
 
   async #ask(sourceAddress: string): Promise<string | undefined> {
-    const socket = dialTcp({ ...this.#from, sourceAddress }, this.#to);
-    try {
-      return await new Promise<string | undefined>((resolve) => {
-        const nobody = (): void => resolve(undefined);
-        socket.setTimeout(DEADLINE_MS, nobody);
-        socket.once('error', nobody);
-        socket.once('connect', () => socket.write(QUESTION));
-        socket.once('data', (data) => resolve(data.toString().split('\r\n\r\n')[1]));
-      });
-    } finally {
-      socket.destroy();
-    }
+    return await whoAnswers({ ...this.#from, sourceAddress }, this.#to);
   }
 }
