@@ -1,4 +1,4 @@
-/** A row of the tables in SECURITY.md: what can be reached, and the test that holds what happens. */
+/** A row of a table whose last column is the test: in SECURITY.md and docs/limits.md. */
 export interface Row {
   readonly line: number;
   readonly what: string;
