@@ -107,15 +107,21 @@ describe('limits of affinity', () => {
     slots: new Map(),
   };
 
-  it('stores no client beyond the limit of a list, and none beyond the limit of all', () => {
-    const affinity = new Affinity({ nowMs: () => 0, mostClients: 5, mostClientsOfAList: 3 });
-    const other = { ...ROW, key: 'default/other/TCP/IPv4' };
-    for (const row of [ROW, other]) {
+  it('stores no client beyond the limit of a list and the share of a namespace', () => {
+    const affinity = new Affinity({ nowMs: () => 0, mostClients: 10, mostClientsOfAList: 3 });
+    const flood = (key: string): number => {
+      const before = affinity.clientCount;
       for (let client = 0; client < 10; client++) {
-        affinity.remember(row, 'cluster', { client: `1.1.1.${client}`, slot: 1 });
+        affinity.remember(key === ROW.key ? ROW : { ...ROW, key }, 'cluster', {
+          client: `1.1.1.${client}`,
+          slot: 1,
+        });
       }
-    }
-    assert.equal(affinity.clientCount, 5);
+      return affinity.clientCount - before;
+    };
+    assert.equal(flood(ROW.key), 3);
+    assert.equal(flood('default/other/TCP/IPv4'), 2, 'half of all is the share of one');
+    assert.equal(flood('neighbour/web/TCP/IPv4'), 2, 'half of what is left');
     assert.deepEqual(affinity.full(), [ROW.key]);
     assert.equal(affinity.slotOf(ROW, 'cluster', '1.1.1.2'), 1);
     assert.equal(affinity.slotOf(ROW, 'cluster', '1.1.1.3'), undefined);

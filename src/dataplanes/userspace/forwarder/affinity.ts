@@ -1,8 +1,10 @@
 import type { EndpointList, ServicePortKey } from '../../../forwarding/model.ts';
+import { namespaceOf } from '../row-key.ts';
 import { AffinityList } from './affinity-list.ts';
 import { LISTS, type Row } from './row-store.ts';
+import { Shares } from './shares.ts';
 
-/** As in mode nftables: in total, and of one list, an eighth, so that one Service leaves room for others. */
+/** As in mode nftables: in total, and of one list an eighth, so that one Service leaves room for others. */
 const MOST_CLIENTS = 262_144;
 const MOST_CLIENTS_OF_A_LIST = 32_768;
 /** Clients whose time is over that one connection forgets. */
@@ -34,8 +36,8 @@ export class Affinity {
   readonly #nowMs: () => number;
   readonly #mostClients: number;
   readonly #mostOfAList: number;
+  readonly #shares: Shares;
   readonly #rows = new Map<Row, OfRow>();
-  #clientCount = 0;
   /** Rows that the current sweep has still to visit. */
   #sweep: Iterator<[Row, OfRow]> = [][Symbol.iterator]();
 
@@ -43,10 +45,11 @@ export class Affinity {
     this.#nowMs = nowMs;
     this.#mostClients = mostClients ?? MOST_CLIENTS;
     this.#mostOfAList = mostClientsOfAList ?? MOST_CLIENTS_OF_A_LIST;
+    this.#shares = new Shares(this.#mostClients);
   }
 
   get clientCount(): number {
-    return this.#clientCount;
+    return this.#shares.total;
   }
 
   get room(): number {
@@ -75,23 +78,27 @@ export class Affinity {
   take({ row, list: kind, client, slot, renewedAtMs }: AffinityEntry): boolean {
     if (renewedAtMs < this.#notBeforeMs(row)) return false;
     const list = this.#listOf(row, kind);
-    this.#clientCount -= list.expire(this.#notBeforeMs(row), EXPIRED_PER_CONNECTION);
-    const isNew = !list.has(client);
-    if (isNew && (list.size >= this.#mostOfAList || this.#clientCount >= this.#mostClients)) {
-      return false;
+    const namespace = namespaceOf(row.key);
+    const expired = list.expire(this.#notBeforeMs(row), EXPIRED_PER_CONNECTION);
+    this.#shares.change(namespace, -expired);
+    if (!list.has(client)) {
+      if (list.size >= this.#mostOfAList || !this.#shares.hasRoom(namespace, 1)) return false;
+      this.#shares.change(namespace, 1);
     }
     list.remember(client, { slot, renewedAtMs });
-    if (isNew) this.#clientCount++;
     return true;
   }
 
   /** The endpoint left the list. */
   forgetSlot(row: Row, kind: EndpointList, slot: number): void {
-    this.#clientCount -= this.#rows.get(row)?.[kind]?.forgetSlot(slot) ?? 0;
+    const forgotten = this.#rows.get(row)?.[kind]?.forgetSlot(slot) ?? 0;
+    this.#shares.change(namespaceOf(row.key), -forgotten);
   }
 
   forgetRow(row: Row): void {
-    for (const list of Object.values(this.#rows.get(row) ?? {})) this.#clientCount -= list.size;
+    for (const { size } of Object.values(this.#rows.get(row) ?? {})) {
+      this.#shares.change(namespaceOf(row.key), -size);
+    }
     this.#rows.delete(row);
   }
 
@@ -107,7 +114,7 @@ export class Affinity {
       const [row, lists] = next.value;
       for (const list of Object.values(lists)) {
         const expired = list.expire(this.#notBeforeMs(row), clientsLeft);
-        this.#clientCount -= expired;
+        this.#shares.change(namespaceOf(row.key), -expired);
         clientsLeft -= expired;
       }
       if (Object.values(lists).every(({ size }) => size === 0)) this.#rows.delete(row);

@@ -11,6 +11,10 @@ export class Shares {
     this.#most = most;
   }
 
+  get total(): number {
+    return this.#total;
+  }
+
   hasRoom(namespace: string, count: number): boolean {
     const used = this.#of(namespace);
     const leftByOthers = this.#most - (this.#total - used);

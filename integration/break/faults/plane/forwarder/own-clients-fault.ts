@@ -90,8 +90,8 @@ async function whileFrozen(site: Site): Promise<Asked> {
 
 async function afterKill(site: Site): Promise<Asked> {
   const pid = await warmUp(site);
+  // The next one may be there before the status of this one's end is read.
   process.kill(pid, 'SIGKILL');
-  await untilTakenBy(site.scene, 'kernel');
   return await ask(site, MEANWHILE);
 }
 
