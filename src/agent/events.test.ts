@@ -211,8 +211,10 @@ describe('events', () => {
     };
     flood(0);
     await clock.settle();
-    events.serviceHealthFailed({ namespace: 'quiet', name: 'web' }, 'port is taken');
+    // Ten have left the queue: now it is full.
     flood(1_000);
+    events.serviceHealthFailed({ namespace: 'quiet', name: 'web' }, 'port is taken');
+    flood(2_000);
     await clock.pass(10_000);
     assert.ok(
       posted.some(({ path }) => path.includes('/quiet/')),

@@ -139,8 +139,9 @@ async function silentClients(
     const socket = net.connect(socketPath);
     t.after(() => socket.destroy());
     socket.on('error', () => socket.destroy());
-    socket.resume();
-    await once(socket, 'connect');
+    // Without a request it would be closed after 5 s, however few there are.
+    socket.write('GET /status HTTP/1.1\r\nHost: node\r\n\r\n');
+    await once(socket, 'data');
     sockets.push(socket);
   }
   return sockets;

@@ -33,8 +33,8 @@ async function fill(tenant: Tenant): Promise<Filled> {
     })),
   }));
   await tenant.slices(SERVICE, slices);
-  await tenant.served(SLICES * MOST_IN_SLICE);
-  return { to: (SLICES * MOST_IN_SLICE).toLocaleString('en'), release: () => undefined };
+  const served = await tenant.served(SLICES * MOST_IN_SLICE);
+  return { ...served, to: (SLICES * MOST_IN_SLICE).toLocaleString('en'), release: () => undefined };
 }
 
 /** In a network that no node has, and as long in text as an address can be. */

@@ -28,10 +28,11 @@ async function fill(tenant: Tenant): Promise<Filled> {
   });
   const list = endpoints({ block: 0, count: MOST_IN_SLICE, from: 0 });
   await tenant.slices(SERVICE, [{ addressType: 'IPv4', endpoints: list, ports }]);
-  await tenant.served(PORTS * MOST_IN_SLICE);
+  const served = await tenant.served(PORTS * MOST_IN_SLICE);
   // A forwarder may keep endpoints of a row only from its first connection on.
   await tenant.inParallel(PORTS, (index) => dialOnce(tenant, address, numbers[index] ?? 0));
   return {
+    ...served,
     to: (PORTS * MOST_IN_SLICE).toLocaleString('en'),
     release: () => undefined,
   };

@@ -15,8 +15,9 @@ import { STATUS_SOCKET } from '../../../../src/commands/run/folder.ts';
 import { NodeInside } from '../../faults/plane/node-inside.ts';
 import { HOSTILE, NODE, NODE_INDEX } from '../names.ts';
 import type { NeighbourScene } from '../scene.ts';
+import type { Filled } from './bound.ts';
 
-const SERVED_DEADLINE_MS = 240_000;
+const SERVED_MS = 120_000;
 const EMPTY_DEADLINE_MS = 120_000;
 const GONE_DEADLINE_MS = 120_000;
 /** More at once would only wait in the API server. */
@@ -118,17 +119,23 @@ export class Tenant implements Disposable {
     await Promise.all(Array.from({ length: WRITERS }, writer));
   }
 
-  /** Resolves when the agent has received so many endpoints besides those of others, and nothing waits. */
-  async served(endpoints: number): Promise<void> {
+  /**
+   * Waits until the agent has so many endpoints besides those of others, and nothing waits. Resolves to
+   * what is missing at the deadline: then a victim is asked all the same.
+   */
+  async served(endpoints: number): Promise<Pick<Filled, 'notFull'>> {
     const atLeast = this.#endpointsBefore + endpoints;
-    const isServed = async (): Promise<boolean> => {
+    const giveUpAtMs = performance.now() + SERVED_MS;
+    const served = async (): Promise<Pick<Filled, 'notFull'> | undefined> => {
       const page = await this.status();
-      if (page === undefined) return false;
-      const { synced, unpaced } = page.conditions;
-      return synced.isTrue && unpaced.isTrue && (page.contents?.endpoints ?? 0) >= atLeast;
+      const { synced, unpaced } = page?.conditions ?? {};
+      const isAll = (page?.contents?.endpoints ?? 0) >= atLeast;
+      if (synced?.isTrue && unpaced?.isTrue && isAll) return {};
+      if (performance.now() < giveUpAtMs) return undefined;
+      return { notFull: unpaced?.isTrue === false ? unpaced.why : (synced?.why ?? 'no status') };
     };
     const what = `${atLeast.toLocaleString('en')} endpoints to be written`;
-    await until(isServed, { what, deadlineMs: SERVED_DEADLINE_MS, signal: this.signal });
+    return await until(served, { what, deadlineMs: 2 * SERVED_MS, signal: this.signal });
   }
 
   /** Deletes everything that it wrote; resolves with the time until the kernel has none of it. */
