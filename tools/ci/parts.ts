@@ -263,11 +263,19 @@ function faults(): Part[] {
       seconds: 800,
     }),
     part('neighbour', {
-      about: 'a hostile user of one namespace, five minutes',
-      command: npm('break', 'neighbour'),
+      about: 'a hostile user of one namespace, two and a half minutes',
+      command: npm('break', 'neighbour', '--minutes', '2.5'),
       plans: NIGHTLY,
-      seconds: 500,
+      seconds: 260,
     }),
+    ...withBudget('bounds').map(({ name, seconds }) =>
+      part(`neighbour-bounds-${short(name)}`, {
+        about: `one tenant fills the bounds of ${name}, and another is asked meanwhile`,
+        command: npm('break', 'neighbour', '--proxy', name, '--bounds'),
+        plans: NIGHTLY,
+        seconds,
+      }),
+    ),
   ];
 }
 

@@ -3,7 +3,8 @@ import { run } from '../../../../lab/host/run.ts';
 import { until } from '../../../../lab/host/until.ts';
 import { endpoints } from '../hostile/attack.ts';
 import { FLOOD_FROM, FLOOD_PORT } from '../names.ts';
-import type { Bound, Filled } from './bound.ts';
+import type { Bound } from './bound.ts';
+import type { Filled } from './filled.ts';
 import type { Tenant } from './tenant.ts';
 
 /** What one list may add at once, and as many lists as make up the room of a family. */

@@ -1,4 +1,5 @@
 import type { FairleadMode } from '../../../../lab/proxies/fairlead-modes.ts';
+import type { Filled } from './filled.ts';
 import type { Tenant } from './tenant.ts';
 
 /** A room that tenants share, and how one of them fills it. */
@@ -10,15 +11,6 @@ export interface Bound {
   readonly fill: (tenant: Tenant) => Promise<Filled>;
   /** What `fairlead status` must say while it is full; undefined: nothing is promised. */
   readonly told?: RegExp;
-}
-
-export interface Filled {
-  /** In the unit of the limit. */
-  readonly to: string;
-  /** Undefined: full. Otherwise why the question was not put. */
-  readonly notFull?: string;
-  /** Lets go of what is not in the API server: that is deleted for every bound alike. */
-  readonly release: () => Promise<void> | void;
 }
 
 /** A bound that a test of its own fills, in less time or with less harm than a lab. */

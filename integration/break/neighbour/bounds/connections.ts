@@ -5,7 +5,8 @@ import { ClientPorts } from '../../faults/plane/connections.ts';
 import { HeldConnections } from '../../faults/plane/held-connections.ts';
 import { ONE_PORT, SLICE_PORTS } from '../hostile/attack.ts';
 import { NODE, SERVICE_PORT } from '../names.ts';
-import type { Bound, Filled } from './bound.ts';
+import type { Bound } from './bound.ts';
+import type { Filled } from './filled.ts';
 import { IdleConnections } from './idle-connections.ts';
 import type { Tenant } from './tenant.ts';
 

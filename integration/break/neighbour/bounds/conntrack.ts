@@ -3,7 +3,8 @@ import { enterNamespace, setSysctls } from '../../../../lab/host/namespaces.ts';
 import { run } from '../../../../lab/host/run.ts';
 import { endpoints } from '../hostile/attack.ts';
 import { FLOOD_FROM, FLOOD_PORT } from '../names.ts';
-import type { Bound, Filled } from './bound.ts';
+import type { Bound } from './bound.ts';
+import type { Filled } from './filled.ts';
 import type { Tenant } from './tenant.ts';
 
 const SERVICE = 'flows';

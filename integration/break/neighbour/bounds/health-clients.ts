@@ -1,7 +1,8 @@
 import { until } from '../../../../lab/host/until.ts';
 import { nodeAddress } from '../../../../lab/network/plan.ts';
 import { NODE_INDEX } from '../names.ts';
-import type { Bound, Filled } from './bound.ts';
+import type { Bound } from './bound.ts';
+import type { Filled } from './filled.ts';
 import { IdleConnections } from './idle-connections.ts';
 import type { Tenant } from './tenant.ts';
 

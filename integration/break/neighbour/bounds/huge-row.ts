@@ -1,6 +1,7 @@
 import { MOST_IN_SLICE, ONE_PORT, SLICE_PORTS } from '../hostile/attack.ts';
 import { NODE } from '../names.ts';
-import type { Bound, Filled } from './bound.ts';
+import type { Bound } from './bound.ts';
+import type { Filled } from './filled.ts';
 import type { Tenant } from './tenant.ts';
 
 const SERVICE = 'huge';

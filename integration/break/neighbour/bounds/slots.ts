@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { dialTcp } from '../../../../lab/host/sockets.ts';
 import { endpoints, MOST_IN_SLICE } from '../hostile/attack.ts';
-import type { Bound, Filled } from './bound.ts';
+import type { Bound } from './bound.ts';
+import type { Filled } from './filled.ts';
 import type { Tenant } from './tenant.ts';
 
 const LIMIT = 1_048_576;
@@ -17,7 +18,7 @@ export const SLOTS: Bound = {
   limit: LIMIT.toLocaleString('en'),
   modes: ['userspace'],
   fill,
-  told: /hostile|endpoints of the forwarder|slots/,
+  told: /no room for[^!]*hostile/,
 };
 
 async function fill(tenant: Tenant): Promise<Filled> {

@@ -15,7 +15,7 @@ import { STATUS_SOCKET } from '../../../../src/commands/run/folder.ts';
 import { NodeInside } from '../../faults/plane/node-inside.ts';
 import { HOSTILE, NODE, NODE_INDEX } from '../names.ts';
 import type { NeighbourScene } from '../scene.ts';
-import type { Filled } from './bound.ts';
+import type { Filled } from './filled.ts';
 
 const SERVED_MS = 120_000;
 const EMPTY_DEADLINE_MS = 120_000;
