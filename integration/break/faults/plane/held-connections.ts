@@ -10,7 +10,7 @@ const ANSWER_DEADLINE_MS = 30_000;
 const OPENED_AT_ONCE = 200;
 
 interface Held {
-  readonly socket: net.Socket;
+  socket: net.Socket;
   answers: number;
   error?: string;
 }
@@ -54,20 +54,34 @@ export class HeldConnections implements Disposable {
   }
 
   #dial(): Held {
+    const held: Held = { socket: this.#connect(), answers: 0 };
+    this.#follow(held);
+    return held;
+  }
+
+  #connect(): net.Socket {
     const { namespace, group } = this.#target;
-    const socket = dialTcp({ namespace, group, sourcePort: this.#ports.take() }, this.#target);
-    const held: Held = { socket, answers: 0 };
+    return dialTcp({ namespace, group, sourcePort: this.#ports.take() }, this.#target);
+  }
+
+  #follow(held: Held): void {
+    const { socket } = held;
+    let isPortInUse = false;
     socket.on('connect', () => socket.write(QUESTION));
     // Short answers come whole: each is one segment.
     socket.on('data', () => {
       held.answers += 1;
     });
-    socket.on('error', (error) => {
-      held.error = error.message;
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      isPortInUse = error.code === 'EADDRINUSE';
+      if (!isPortInUse) held.error = error.message;
     });
     socket.on('close', () => {
-      held.error ??= 'closed';
+      if (isPortInUse) {
+        // By another connection of the client: none was made.
+        held.socket = this.#connect();
+        this.#follow(held);
+      } else held.error ??= 'closed';
     });
-    return held;
   }
 }
