@@ -2,7 +2,6 @@ import type { PlaneFault } from '../plane-fault.ts';
 import { FROZEN_FAULT } from './frozen-fault.ts';
 import { FULL_FAULT } from './full-fault.ts';
 import { forwarderKilled } from './kill-fault.ts';
-import { OWN_CLIENTS_FAULT } from './own-clients-fault.ts';
 import { PORTS_FAULT } from './ports-fault.ts';
 import { rollout } from './rollout-fault.ts';
 import { type StreamsSize, streamsAcrossReplacements } from './streams-fault.ts';
@@ -26,6 +25,5 @@ export function forwarderFaults(sizes: ForwarderSizes = FULL): readonly PlaneFau
     FROZEN_FAULT,
     FULL_FAULT,
     PORTS_FAULT,
-    OWN_CLIENTS_FAULT,
   ];
 }

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { openNetlink } from '../../../../linux/netlink/socket.ts';
 import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { NETLINK_NETFILTER } from '../../../../linux/nftables/protocol.ts';
-import { KEPT_PORTS } from '../../../../linux/sockets/transparent.ts';
+import { KEPT_PORTS, readLocalPorts } from '../../../../linux/sockets/transparent.ts';
 import { SERVED_PORT, startHost } from '../../../../linux/testing/hosts/host.ts';
 import { joinPod, type PlacedHost } from '../../../../linux/testing/hosts/placed-host.ts';
 import { ReturnPath } from '../return-path.ts';
@@ -71,6 +71,16 @@ for (const version of ['ipv4', 'ipv6'] as const) {
     it('shows it our own address where the kernel modes masquerade', async () => {
       const [answer] = await client.ask(frontendTo(endpoint, 82, true));
       assert.deepEqual([answer?.by, answer?.saw], ['endpoint', node]);
+    });
+
+    // The kernel looks for a socket before it translates an answer to the node back.
+    it('has a port that no socket of the node gets from the kernel, with our own address too', async () => {
+      const used = readLocalPorts();
+      const answers = await client.ask({ ...frontendTo(endpoint, 85, true), count: 50 });
+      for (const { saw, sawPort } of answers) {
+        assert.equal(saw, node);
+        assert.ok(sawPort < used.first || sawPort > used.last, `${sawPort}`);
+      }
     });
 
     it('shows it our own address where answers would not come home', async () => {
