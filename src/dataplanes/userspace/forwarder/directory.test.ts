@@ -171,6 +171,21 @@ describe('rows without room', () => {
     assert.ok(!rows.isDeclined('default/b/TCP/IPv4'), 'its slots are free again');
   });
 
+  it('lose endpoints also when others have come and their share has shrunk', () => {
+    const { directory, thread } = testDirectory();
+    const { rows } = directory;
+    const row = testRow('a', { cluster: endpoints(SHARE) });
+    rows.apply({ set: row });
+    const cluster = endpoints(200, 1);
+    rows.apply({ set: { ...testRow('b', { cluster, frontends: [] }), key: 'other/b/TCP/IPv4' } });
+    rows.apply({ change: row.key, cluster: { added: [], removed: row.cluster.slice(0, 10) } });
+    assert.equal(thread.find(QUESTION)?.endpoints.length, SHARE - 10);
+    assert.ok(!rows.isDeclined(row.key));
+    rows.apply({ delete: row.key });
+    assert.equal(thread.find(QUESTION), undefined);
+    assert.equal(rows.rowCount, 1);
+  });
+
   it('are those that nobody set before they changed', () => {
     const { directory } = testDirectory();
     directory.rows.apply({ change: 'a/b/TCP/IPv4' });

@@ -15,7 +15,9 @@ export class Shares {
     return this.#total;
   }
 
+  /** Whoever has more than its share since others came keeps it, and gets no more. */
   hasRoom(namespace: string, count: number): boolean {
+    if (count === 0) return true;
     const used = this.#of(namespace);
     const leftByOthers = this.#most - (this.#total - used);
     return used + count <= leftByOthers / 2;
