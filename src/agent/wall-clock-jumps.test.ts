@@ -11,7 +11,7 @@ import { NODE, SETTINGS, Stage } from './testing/stage.ts';
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const RUNS = 5;
+const RUNS = 2;
 const TROUBLE_SECONDS = 240;
 const STORY_SECONDS = 480;
 const STEP_SECONDS = 5;

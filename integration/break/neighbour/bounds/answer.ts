@@ -40,6 +40,7 @@ export interface BoundResult {
   readonly notFull?: string;
   /** Whether status named it; undefined: it promises nothing. */
   readonly isTold?: boolean;
+  readonly movesAffinity?: true;
   /** Undefined: the room could not be filled. */
   readonly victim?: VictimAnswer;
   /** Until the kernel had nothing of the tenant. Infinity: never. */

@@ -11,6 +11,8 @@ export interface Bound {
   readonly fill: (tenant: Tenant) => Promise<Filled>;
   /** What `fairlead status` must say while it is full; undefined: nothing is promised. */
   readonly told?: RegExp;
+  /** The kernel takes over, which has affinity entries of its own: clients get another endpoint once. */
+  readonly movesAffinityIn?: readonly FairleadMode[];
 }
 
 /** A bound that a test of its own fills, in less time or with less harm than a lab. */

@@ -26,6 +26,7 @@ export const CONNECTIONS: Bound = {
   modes: ['userspace'],
   fill,
   told: /forwarder.*(full|connections)/,
+  movesAffinityIn: ['userspace'],
 };
 
 async function fill(tenant: Tenant): Promise<Filled> {

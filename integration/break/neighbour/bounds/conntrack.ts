@@ -26,6 +26,8 @@ export const CONNTRACK: Bound = {
   limit: 'sysctl',
   modes: ['nftables', 'socket-ebpf', 'tc-ebpf', 'userspace', 'ipvs'],
   fill,
+  // Its program lets pass what it cannot track.
+  movesAffinityIn: ['tc-ebpf'],
 };
 
 async function fill(tenant: Tenant): Promise<Filled> {

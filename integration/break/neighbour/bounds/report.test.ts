@@ -54,6 +54,11 @@ describe('faultsOf()', () => {
     }
   });
 
+  it('takes clients that the kernel got for no harm where it takes over', () => {
+    const strayed = { strayed: 1, strayedExample: 'left, then right' };
+    assert.deepEqual(faultsOf(bound(strayed, { movesAffinity: true })), []);
+  });
+
   it('takes a node that is not ready, and differences, for answers', () => {
     const three = { ...answer, exitCode: 3 };
     assert.deepEqual(faultsOf(bound({ status: three, diff: three })), []);

@@ -37,7 +37,7 @@ export async function runBounds(options: RunBoundsOptions): Promise<BoundsResult
 async function fillAndAsk(
   bound: Bound,
   tenant: Tenant,
-  { scene, program, ports, signal }: RunBoundsOptions & { readonly ports: ClientPorts },
+  { scene, mode, program, ports, signal }: RunBoundsOptions & { readonly ports: ClientPorts },
 ): Promise<BoundResult> {
   const { name, limit } = bound;
   const beganMs = performance.now();
@@ -55,7 +55,8 @@ async function fillAndAsk(
     (error: unknown) => ({ emptiedSeconds: Number.POSITIVE_INFINITY, error: messageOf(error) }),
   );
   signal.throwIfAborted();
-  return { name, limit, fillSeconds: secondsSince(beganMs), ...emptied, ...asked };
+  const moves = bound.movesAffinityIn?.includes(mode) ? { movesAffinity: true as const } : {};
+  return { name, limit, fillSeconds: secondsSince(beganMs), ...moves, ...emptied, ...asked };
 }
 
 type Asked = Pick<BoundResult, 'filledTo' | 'notFull' | 'isTold' | 'victim' | 'error'>;

@@ -7,7 +7,11 @@ const ANSWERED: readonly (number | undefined)[] = [0, 3];
 
 /** What is wrong at a bound; empty: nobody but the tenant noticed. */
 export function faultsOf(result: BoundResult): string[] {
-  const { error, notFull, victim, isTold, emptiedSeconds } = result;
+  const { error, notFull, isTold, emptiedSeconds } = result;
+  const victim = result.victim && {
+    ...result.victim,
+    ...(result.movesAffinity ? { strayed: 0 } : {}),
+  };
   return [
     ...(error === undefined ? [] : [error]),
     ...(notFull === undefined ? [] : [`not full: ${notFull}`]),

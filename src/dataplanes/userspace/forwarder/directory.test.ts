@@ -103,7 +103,7 @@ it('has the same digests and shows threads the same as if the last rows were the
         assert.equal(found?.list, expected?.list, what);
       }
     }),
-    { numRuns: 120 },
+    { numRuns: 60 },
   );
 });
 
