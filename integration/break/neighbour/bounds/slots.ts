@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { dialTcp } from '../../../../lab/host/sockets.ts';
 import { endpoints, MOST_IN_SLICE } from '../hostile/attack.ts';
 import type { Bound } from './bound.ts';
 import type { Filled } from './filled.ts';
@@ -9,8 +7,6 @@ const LIMIT = 1_048_576;
 const PORTS = Math.ceil(LIMIT / MOST_IN_SLICE);
 const FIRST_PORT = 1_000;
 const SERVICE = 'slots';
-/** A dead endpoint answers nothing: the forwarder has taken the connection by then, or has not. */
-const DIAL_DEADLINE_MS = 2_000;
 
 /** Every port of a Service has every endpoint of its slice: 100 KB of objects fill the memory of the forwarder. */
 export const SLOTS: Bound = {
@@ -24,26 +20,15 @@ export const SLOTS: Bound = {
 async function fill(tenant: Tenant): Promise<Filled> {
   const numbers = Array.from({ length: PORTS }, (_, index) => FIRST_PORT + index);
   const ports = numbers.map((port) => ({ name: `p${port}`, protocol: 'TCP', port }));
-  const address = await tenant.service(SERVICE, {
+  await tenant.service(SERVICE, {
     ports: ports.map((port) => ({ ...port, targetPort: port.port })),
   });
   const list = endpoints({ block: 0, count: MOST_IN_SLICE, from: 0 });
   await tenant.slices(SERVICE, [{ addressType: 'IPv4', endpoints: list, ports }]);
   const served = await tenant.served(PORTS * MOST_IN_SLICE);
-  // A forwarder may keep endpoints of a row only from its first connection on.
-  await tenant.inParallel(PORTS, (index) => dialOnce(tenant, address, numbers[index] ?? 0));
   return {
     ...served,
     to: (PORTS * MOST_IN_SLICE).toLocaleString('en'),
     release: () => undefined,
   };
-}
-
-async function dialOnce(tenant: Tenant, address: string, port: number): Promise<void> {
-  const socket = dialTcp(tenant.from, { address, port });
-  socket.setTimeout(DIAL_DEADLINE_MS, () => socket.destroy());
-  socket.once('connect', () => socket.destroy());
-  // Rejected is as good as taken: the row was asked for.
-  socket.on('error', () => undefined);
-  await once(socket, 'close');
 }
