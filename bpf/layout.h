@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The maps that both eBPF modes share, as the programs and the writer see them. The writer's half is
- * src/dataplanes/ebpf/maps/layout.ts, and a test compares the two by the types in the compiled object.
+ * src/wings/ebpf/plane/maps/layout.ts, and a test compares the two by the types in the compiled object.
  *
  * Addresses always have 16 bytes; IPv4 is written ::ffff:a.b.c.d. So one set of maps and one path of
  * code serve both families and sockets of IPv6 that speak IPv4.

@@ -13,7 +13,7 @@ const CHECKS: readonly Check[] = [
   {
     name: 'page-types',
     about: 'types of the page',
-    argv: ['tsc', '--noEmit', '-p', 'src/commands/view/page'],
+    argv: ['tsc', '--noEmit', '-p', 'src/wings/view/page'],
   },
   {
     name: 'lint',

@@ -7,7 +7,7 @@ export interface ShippedFile {
   readonly bytes: Uint8Array;
 }
 
-const PAGE = 'src/commands/view/page';
+const PAGE = 'src/wings/view/page';
 /** Tests and settings of the compiler stay behind. */
 const SHIPPED = /^[a-z0-9-]+\.(?:html|css|ts|svg|png)$/;
 

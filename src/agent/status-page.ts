@@ -1,4 +1,4 @@
-import type { TunnelCounts } from '../cluster/portforward/pod-tunnels.ts';
+import type { TunnelCounts } from '../wings/outside/port-forward/pod-tunnels.ts';
 import type { Attachment, DataPlane, ForwarderReport, IpvsReport } from '../dataplanes/contract.ts';
 import type { Contents } from '../forwarding/contents.ts';
 import type { Agent } from './agent.ts';

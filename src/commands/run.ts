@@ -24,7 +24,7 @@ import { cleanUp } from './cleanup.ts';
 import { exitCodeOf } from './command-error.ts';
 import { TAKE_OVER } from './invocation.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
-import { PodNetwork } from './pod-network/pod-network.ts';
+import { PodNetwork } from '../wings/outside/pod-network/pod-network.ts';
 import { giveBackLargeBlocks, giveBackMemory } from './run/give-back-memory.ts';
 import { removeKubeProxyIpvs } from './run/kube-proxy-ipvs.ts';
 import { removeKubeProxyTables } from './run/kube-proxy-tables.ts';

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ModeName } from '../config/modes.ts';
-import type { ClusterSize } from '../dataplanes/ebpf/maps/map-sizes.ts';
+import type { ClusterSize } from '../wings/ebpf/plane/maps/map-sizes.ts';
 import { possibleCpus } from '../linux/bpf/possible-cpus.ts';
 import { modeNamed, SIZED_MODES } from '../modes/registry.ts';
 import { sizeTable } from './size/table-view.ts';

@@ -7,7 +7,7 @@ import type { EndpointCount } from '../dataplanes/contract.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { copiedConnectionsIn } from '../modes/registry.ts';
 import { systemClock } from '../time/clock.ts';
-import { tokenNote } from './outside/token-note.ts';
+import { tokenNote } from '../wings/outside/token-note.ts';
 import { STATUS_SOCKET } from './run/folder.ts';
 import { connectionsView } from './status/connections-view.ts';
 import { countersView } from './status/counters.ts';

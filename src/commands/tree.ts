@@ -22,8 +22,8 @@ const GROUPS: readonly CommandGroup[] = [
     commands: [
       { name: 'status', load: async () => (await import('./status.ts')).statusCommand() },
       { name: 'services', load: async () => (await import('./services.ts')).servicesCommand() },
-      { name: 'top', load: async () => (await import('./top.ts')).topCommand() },
-      { name: 'view', load: async () => (await import('./view.ts')).viewCommand() },
+      { name: 'top', load: async () => (await import('../wings/top/top-command.ts')).topCommand() },
+      { name: 'view', load: async () => (await import('../wings/view/view-command.ts')).viewCommand() },
       { name: 'explain', load: async () => (await import('./explain.ts')).explainCommand() },
       { name: 'diff', load: async () => (await import('./diff.ts')).diffCommand() },
       { name: 'history', load: async () => (await import('./history.ts')).historyCommand() },
@@ -34,8 +34,8 @@ const GROUPS: readonly CommandGroup[] = [
   {
     heading: 'Outside the cluster:',
     commands: [
-      { name: 'outside', load: async () => (await import('./outside.ts')).outsideCommand() },
-      { name: 'shell', load: async () => (await import('./shell.ts')).shellCommand() },
+      { name: 'outside', load: async () => (await import('../wings/outside/outside-command.ts')).outsideCommand() },
+      { name: 'shell', load: async () => (await import('../wings/outside/shell/shell-command.ts')).shellCommand() },
     ],
   },
   {

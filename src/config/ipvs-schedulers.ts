@@ -1,6 +1,6 @@
 /**
  * The schedulers of the kernel. `src/forwarding/scheduler.ts` has what an annotation may say of
- * each; src/modes/pages/ipvs-pages.test.ts compares the two lists.
+ * each; src/wings/ipvs/ipvs-pages.test.ts compares the two lists.
  */
 export const IPVS_SCHEDULERS: readonly string[] = [
   'rr',

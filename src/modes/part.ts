@@ -1,6 +1,6 @@
 import type { EbpfSettings, IpvsSettings, UserspaceSettings } from '../config/settings.ts';
 import type { DataPlane } from '../dataplanes/contract.ts';
-import type { HooksOptions } from '../dataplanes/ebpf/options.ts';
+import type { HooksOptions } from '../wings/ebpf/plane/options.ts';
 import type { Ipvs } from '../linux/ipvs/model.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Netlink } from '../linux/netlink/socket.ts';

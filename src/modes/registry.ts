@@ -1,17 +1,17 @@
 import type { ModeNeeds } from '../agent/mode-needs.ts';
 import { MODE_NAMES, type ModeName } from '../config/modes.ts';
 import type { SourceClass } from '../forwarding/model.ts';
-import { SOCKET_HOOKS_PART } from './ebpf/hooks-part.ts';
-import { IPTABLES, IPTABLES_PART } from './iptables.ts';
-import { IPVS_PART } from './ipvs/ipvs-part.ts';
-import { IPVS } from './ipvs.ts';
+import { SOCKET_HOOKS_PART } from '../wings/ebpf/hooks-part.ts';
+import { IPTABLES, IPTABLES_PART } from '../wings/iptables/iptables-mode.ts';
+import { IPVS_PART } from '../wings/ipvs/ipvs-part.ts';
+import { IPVS } from '../wings/ipvs/ipvs-mode.ts';
 import type { CopiedConnections, Mode } from './mode.ts';
 import { NFTABLES, NFTABLES_PART } from './nftables.ts';
 import type { AttachmentWords, Part } from './part.ts';
-import { SOCKET_EBPF } from './socket-ebpf.ts';
-import { TC_EBPF } from './tc-ebpf.ts';
-import { FORWARDER_PART } from './userspace/forwarder-part.ts';
-import { USERSPACE } from './userspace.ts';
+import { SOCKET_EBPF } from '../wings/ebpf/socket-ebpf.ts';
+import { TC_EBPF } from '../wings/ebpf/tc-ebpf.ts';
+import { FORWARDER_PART } from '../wings/userspace/forwarder-part.ts';
+import { USERSPACE } from '../wings/userspace/userspace-mode.ts';
 
 const MODES: Readonly<Record<ModeName, Mode>> = {
   nftables: NFTABLES,

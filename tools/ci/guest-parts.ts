@@ -2,12 +2,12 @@ import { NIGHTLY, npm, part, RUN } from './make-part.ts';
 import type { Part } from './part.ts';
 
 const IPVS_TESTS = [
-  ...['src/linux/ipvs', 'src/linux/ipset', 'src/dataplanes/ipvs', 'src/modes/ipvs'],
+  ...['src/linux/ipvs', 'src/linux/ipvs/ipset', 'src/wings/ipvs/plane', 'src/wings/ipvs'],
   'integration/tests/top/ipvs',
 ];
 const SOME_IPVS_TESTS = [
   'src/linux/ipvs/kernel-ipvs.root.test.ts',
-  'src/modes/ipvs-life.root.test.ts',
+  'src/wings/ipvs/ipvs-life.root.test.ts',
 ];
 const HEALTHY_RUNS = 'src/commands/doctor/healthy-ipvs.nightly.root.test.ts';
 /** One of each kind of frontend, of protocol, and what only this mode has. */

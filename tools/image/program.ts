@@ -11,10 +11,10 @@ export interface BundledProgram {
 
 export const MAIN_ENTRY = 'src/main.ts';
 /** The forwarder of mode userspace, which the program looks for beside its own file. */
-export const FORWARDER_ENTRY = 'src/forwarder.ts';
+export const FORWARDER_ENTRY = 'src/wings/userspace/forwarder.ts';
 export const FORWARDER_PROGRAM = 'forwarder.mjs';
 /** The plugin of kubectl, which asks the agents of all nodes; it needs no koffi. */
-export const PLUGIN_ENTRY = 'src/kubectl-fairlead.ts';
+export const PLUGIN_ENTRY = 'src/wings/kubectl/kubectl-fairlead.ts';
 
 /** Manifests that the plugin applies, below deploy/: it is one file, and has no checkout beside it. */
 const MANIFEST_FILES = [

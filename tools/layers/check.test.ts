@@ -80,7 +80,7 @@ const FAULTS: readonly Planted[] = [
   },
   {
     fault: 'processes in src outside src/linux',
-    file: 'src/dataplanes/iptables/restore.ts',
+    file: 'src/wings/iptables/plane/restore.ts',
     source: "import { spawn } from 'node:child_process';",
     row: 'data-plane mode',
     problem: /node:child_process starts processes/,

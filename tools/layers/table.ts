@@ -56,7 +56,7 @@ const EVERY_SRC_LAYER = [
 export const LAYERS: readonly Layer[] = [
   {
     name: 'commands',
-    paths: ['src/main.ts', 'src/kubectl-fairlead.ts', 'src/commands/'],
+    paths: ['src/main.ts', 'src/wings/kubectl/kubectl-fairlead.ts', 'src/commands/'],
     uses: ['page files', ...EVERY_SRC_LAYER],
     packages: ['commander', 'yaml'],
     builtins: 'ordinary',
@@ -64,7 +64,7 @@ export const LAYERS: readonly Layer[] = [
   {
     // Removes types from the scripts of `fairlead view`, which a browser loads.
     name: 'page files',
-    paths: ['src/commands/view/page-files.ts'],
+    paths: ['src/wings/view/page-files.ts'],
     uses: [],
     packages: [],
     builtins: ['node:fs', 'node:path'],
@@ -73,7 +73,7 @@ export const LAYERS: readonly Layer[] = [
   {
     // The forwarder of mode userspace, a program of its own.
     name: 'forwarder',
-    paths: ['src/forwarder.ts'],
+    paths: ['src/wings/userspace/forwarder.ts'],
     uses: ['data-plane mode'],
     packages: [],
     builtins: ['node:worker_threads'],

@@ -1,5 +1,5 @@
 import type { NodeFacts } from '../../../src/dataplanes/contract.ts';
-import { IptablesPlane } from '../../../src/dataplanes/iptables/plane.ts';
+import { IptablesPlane } from '../../../src/wings/iptables/plane/plane.ts';
 import type { Forwarding, Outcome } from '../../../src/forwarding/model.ts';
 import { openNetlink } from '../../../src/linux/netlink/socket.ts';
 import { NETLINK_NETFILTER } from '../../../src/linux/nftables/protocol.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
-import { agentSource } from '../../../src/commands/top/sources.ts';
+import { agentSource } from '../../../src/wings/top/sources.ts';
 import { insertFlows, type NewFlow, newFlow } from '../../../src/linux/conntrack/testing/insert.ts';
 
 /**

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { tryRun } from '../../../lab/host/run.ts';
-import { dnsUnitText } from '../../../src/commands/outside/dns/unit-text.ts';
-import { unitText } from '../../../src/commands/outside/unit-text.ts';
+import { dnsUnitText } from '../../../src/wings/outside/dns/unit-text.ts';
+import { unitText } from '../../../src/wings/outside/unit-text.ts';
 import { MODE_NAMES } from '../../../src/config/modes.ts';
 import { modeNamed } from '../../../src/modes/registry.ts';
 

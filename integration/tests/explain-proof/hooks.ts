@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { SLOT } from '../../../src/dataplanes/ebpf/maps/layout.ts';
+import { SLOT } from '../../../src/wings/ebpf/plane/maps/layout.ts';
 import type { ProofStep } from '../../../src/explain/proof/proof.ts';
 import type { BpfMap } from '../../../src/linux/bpf/map.ts';
 import { openPinnedMap } from '../../../src/linux/bpf/map-create.ts';

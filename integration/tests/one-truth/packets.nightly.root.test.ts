@@ -7,7 +7,7 @@ import {
   NODE_IPV4,
   type NodeNetwork,
   nodeNetwork,
-} from '../../../src/dataplanes/ebpf/testing/node-network.ts';
+} from '../../../src/wings/ebpf/plane/testing/node-network.ts';
 import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
 import { SERVED_PORT } from '../../../src/linux/testing/hosts/host.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { tokenClaims } from '../../../src/commands/outside/token-claims.ts';
+import { tokenClaims } from '../../../src/wings/outside/token-claims.ts';
 import { INIT, InitScene, NAME } from './scene.ts';
 
 const LONG_MS = 10 * 60_000;

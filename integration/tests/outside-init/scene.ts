@@ -11,7 +11,7 @@ import { until } from '../../../lab/host/until.ts';
 import { type Lab, startLab } from '../../../lab/lab.ts';
 import { provideTool } from '../../../lab/parts/build.ts';
 import { httpGet } from '../../../lab/servers/http-get.ts';
-import { TOKEN_FILE } from '../../../src/commands/outside/paths.ts';
+import { TOKEN_FILE } from '../../../src/wings/outside/paths.ts';
 
 const REPOSITORY = join(import.meta.dirname, '../../..');
 const MAIN = join(REPOSITORY, 'src/main.ts');

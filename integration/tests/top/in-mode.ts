@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ServiceFigures, Tick } from '../../../src/commands/top/figures.ts';
+import type { ServiceFigures, Tick } from '../../../src/wings/top/figures.ts';
 import type { Answer } from '../../../src/linux/testing/hosts/messages.ts';
 import { type Did, differences } from './judge.ts';
 import { SHOP } from './shop.ts';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import type { Daemon } from '../../../lab/host/processes.ts';
 import { until } from '../../../lab/host/until.ts';
-import type { Problem } from '../../../src/commands/view/protocol/common.ts';
-import type { Hello, ViewTick } from '../../../src/commands/view/protocol/tick.ts';
+import type { Problem } from '../../../src/wings/view/protocol/common.ts';
+import type { Hello, ViewTick } from '../../../src/wings/view/protocol/tick.ts';
 
 const DEADLINE_MS = 20_000;
 /** The log has standard error too, where Node warns of removing types from the page's sources. */

@@ -1,4 +1,4 @@
-import type { PathAnswer, PathStep } from '../../../src/commands/view/protocol/path.ts';
+import type { PathAnswer, PathStep } from '../../../src/wings/view/protocol/path.ts';
 
 const CLIENT = '10.1.0.1:42449';
 const FRONTEND = '10.96.0.10:80';

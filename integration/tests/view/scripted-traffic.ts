@@ -3,7 +3,7 @@ import type {
   MapService,
   SourceRates,
   TrafficMap,
-} from '../../../src/commands/view/protocol/traffic.ts';
+} from '../../../src/wings/view/protocol/traffic.ts';
 
 type Row = readonly [
   service: string,

@@ -1,8 +1,8 @@
-import { EventStreams } from '../../../src/commands/view/event-streams.ts';
-import { pageFolder, readPageFiles } from '../../../src/commands/view/page-files.ts';
-import type { DotState } from '../../../src/commands/view/protocol/dots.ts';
-import type { ViewTick } from '../../../src/commands/view/protocol/tick.ts';
-import { openViewServer } from '../../../src/commands/view/server.ts';
+import { EventStreams } from '../../../src/wings/view/event-streams.ts';
+import { pageFolder, readPageFiles } from '../../../src/wings/view/page-files.ts';
+import type { DotState } from '../../../src/wings/view/protocol/dots.ts';
+import type { ViewTick } from '../../../src/wings/view/protocol/tick.ts';
+import { openViewServer } from '../../../src/wings/view/server.ts';
 import { ScriptedNode, type ScriptOptions } from './scripted-node.ts';
 
 const TICK_MS = 1000;

@@ -3,9 +3,9 @@ import { beforeEach, describe, it } from 'node:test';
 import {
   keepListenerRoutes,
   keepReturnRoutes,
-} from '../../dataplanes/userspace/forwarder-routes.ts';
+} from '../../wings/userspace/plane/forwarder-routes.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
-import { FORWARDER_PART } from '../../modes/userspace/forwarder-part.ts';
+import { FORWARDER_PART } from '../../wings/userspace/forwarder-part.ts';
 import { kernelMachine } from './kernel-machine.ts';
 
 const FOLDERS = { runFolder: '/nonexistent', pinFolder: '/nonexistent' };

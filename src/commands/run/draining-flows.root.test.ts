@@ -6,7 +6,7 @@ import type { Kind } from '../../cluster/kinds.ts';
 import type { SliceEndpoint } from '../../cluster/objects.ts';
 import type { Source, SourceEvent } from '../../cluster/source.ts';
 import { buildConfig } from '../../config/load.ts';
-import { type NodeNetwork, nodeNetwork } from '../../dataplanes/ebpf/testing/node-network.ts';
+import { type NodeNetwork, nodeNetwork } from '../../wings/ebpf/plane/testing/node-network.ts';
 import { endpoint, service, slice, TERMINATING } from '../../forwarding/testing/objects.ts';
 import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';
 import { SILENT_LOGGER } from '../../log/testing/silent-logger.ts';

@@ -1,6 +1,6 @@
 import type { IpvsSettings } from '../../config/settings.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
-import { takeOverIpvs } from '../../dataplanes/ipvs/kube-proxy/take-over.ts';
+import { takeOverIpvs } from '../../wings/ipvs/plane/kube-proxy/take-over.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
 import type { Logger } from '../../log/logger.ts';
 import { systemClock } from '../../time/clock.ts';

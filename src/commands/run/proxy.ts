@@ -24,7 +24,7 @@ import type { Logger } from '../../log/logger.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';
-import type { PodNetwork } from '../pod-network/pod-network.ts';
+import type { PodNetwork } from '../../wings/outside/pod-network/pod-network.ts';
 import { flowsOf, followFlows } from './flows.ts';
 import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';

@@ -20,7 +20,7 @@ import { toConfigurationYaml } from '../../config/write.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import type { Logger } from '../../log/logger.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { PodNetwork } from '../pod-network/pod-network.ts';
+import type { PodNetwork } from '../../wings/outside/pod-network/pod-network.ts';
 import { agentNode } from './agent-node.ts';
 import { STATUS_SOCKET } from './folder.ts';
 import { VERSION } from './version.ts';

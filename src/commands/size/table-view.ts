@@ -1,4 +1,4 @@
-import type { MapSize } from '../../dataplanes/ebpf/maps/map-sizes.ts';
+import type { MapSize } from '../../wings/ebpf/plane/maps/map-sizes.ts';
 import { formatTextTable } from '../text-table.ts';
 
 const HEAD = ['MAP', 'ENTRIES', 'ROOM', 'MEMORY', 'WHILE IT GROWS'];

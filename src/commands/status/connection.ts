@@ -1,4 +1,4 @@
-import type { WireConnection } from '../../dataplanes/userspace/protocol.ts';
+import type { WireConnection } from '../../wings/userspace/plane/protocol.ts';
 import type { TranslatedFlow } from '../../flows/translated.ts';
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import { type AddressBytes, addressText } from '../../linux/conntrack/address-bytes.ts';

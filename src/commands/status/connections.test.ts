@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { PlaneError } from '../../dataplanes/contract.ts';
-import type { WireConnection } from '../../dataplanes/userspace/protocol.ts';
+import type { WireConnection } from '../../wings/userspace/plane/protocol.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow, FlowTuple } from '../../linux/conntrack/flow.ts';

@@ -5,7 +5,7 @@ import { sysctlIfThere } from '../sysctl-if-there.ts';
 
 /**
  * Protocol numbers of the routing rules by which modes deliver marked packets to processes
- * (src/dataplanes/userspace/forwarder-routes.ts).
+ * (src/wings/userspace/plane/forwarder-routes.ts).
  */
 const OWN_RULES = [119, 121];
 

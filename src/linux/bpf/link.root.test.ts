@@ -15,7 +15,7 @@ import {
   openProgramById,
   programsOnCgroup,
   programsOnDevice,
-} from './enumerate.ts';
+} from '../ebpf/enumerate.ts';
 import { attachCgroup, attachTcx, openPinnedLink } from './link.ts';
 import { loadObject } from './load.ts';
 import { openPinnedMap } from './map-create.ts';

@@ -7,7 +7,7 @@ import { enterOwnNetwork, ip } from '../netlink/testing/own-namespace.ts';
 import type { MachineLink } from './link-codec.ts';
 import { RTM_NEWADDR } from './protocol.ts';
 import { type MachineAddress, machineAddresses, watchAddresses } from './watch-addresses.ts';
-import { watchLinks } from './watch-links.ts';
+import { watchLinks } from '../ebpf/watch-links.ts';
 import type { WatchOptions } from './watch-tables.ts';
 
 const DEADLINE_MS = 10_000;

@@ -7,13 +7,13 @@ import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
 import { AddressCalls } from './address-calls.ts';
 import { AF_INET, EPOLLEXCLUSIVE, EPOLLIN, SOCK_CLOEXEC, SOCK_STREAM } from './constants.ts';
 import { closeDescriptor, orThrow } from './descriptors.ts';
-import { Epoll } from './epoll.ts';
-import { EventfdCalls, openEventfd } from './eventfd.ts';
+import { Epoll } from '../userspace/epoll.ts';
+import { EventfdCalls, openEventfd } from '../userspace/eventfd.ts';
 import { fixedMemory } from './fixed-memory.ts';
 import { connect, errno, recv, send, socket } from './libc.ts';
 import { listenerPort, openListener } from './listener.ts';
 import { SocketOptions } from './options.ts';
-import { raiseOpenFiles } from './raise-open-files.ts';
+import { raiseOpenFiles } from '../userspace/raise-open-files.ts';
 import {
   decodeSocketAddress,
   encodeSocketAddress,

@@ -42,7 +42,7 @@ export async function buildForwarders(of: {
 }): Promise<void> {
   const [usual, other] = [programsOf(of.usual), programsOf(of.other)];
   await run([process.execPath, BUNDLER, 'src/main.ts', usual.agent]);
-  await run([process.execPath, BUNDLER, 'src/forwarder.ts', usual.forwarder]);
+  await run([process.execPath, BUNDLER, 'src/wings/userspace/forwarder.ts', usual.forwarder]);
   await mkdir(dirname(other.agent), { recursive: true });
   await copyFile(usual.agent, other.agent);
   await writeFile(other.forwarder, `${await readFile(usual.forwarder, 'utf8')}// Another build.\n`);

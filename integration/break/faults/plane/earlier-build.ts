@@ -29,7 +29,7 @@ export async function buildEarlier(
     run([process.execPath, 'tools/bundle.ts', from, to], build);
   await bundle('src/main.ts', agent);
   // They are found beside the bundle.
-  if (of.hasForwarder) await bundle('src/forwarder.ts', forwarder);
+  if (of.hasForwarder) await bundle('src/wings/userspace/forwarder.ts', forwarder);
   if (of.hasPrograms) {
     await run([process.execPath, 'tools/bpf.ts', '--into', join(FOLDER, 'bpf')], build);
   }

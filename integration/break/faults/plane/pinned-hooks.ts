@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { frontendOfKey, wordsOf } from '../../../../src/dataplanes/ebpf/maps/entry-text.ts';
-import { SETTINGS, SLOT } from '../../../../src/dataplanes/ebpf/maps/layout.ts';
-import { ONLY } from '../../../../src/dataplanes/ebpf/maps/map-set.ts';
+import { frontendOfKey, wordsOf } from '../../../../src/wings/ebpf/plane/maps/entry-text.ts';
+import { SETTINGS, SLOT } from '../../../../src/wings/ebpf/plane/maps/layout.ts';
+import { ONLY } from '../../../../src/wings/ebpf/plane/maps/map-set.ts';
 import type { LinkInfo } from '../../../../src/linux/bpf/info.ts';
 import { type BpfLink, openPinnedLink } from '../../../../src/linux/bpf/link.ts';
 import { loadObject } from '../../../../src/linux/bpf/load.ts';

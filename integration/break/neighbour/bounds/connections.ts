@@ -1,6 +1,6 @@
-import { ForwarderLink } from '../../../../src/dataplanes/userspace/link.ts';
-import type { Answers } from '../../../../src/dataplanes/userspace/protocol.ts';
-import { currentSockets } from '../../../../src/dataplanes/userspace/run-files.ts';
+import { ForwarderLink } from '../../../../src/wings/userspace/plane/link.ts';
+import type { Answers } from '../../../../src/wings/userspace/plane/protocol.ts';
+import { currentSockets } from '../../../../src/wings/userspace/plane/run-files.ts';
 import { ClientPorts } from '../../faults/plane/connections.ts';
 import { HeldConnections } from '../../faults/plane/held-connections.ts';
 import { ONE_PORT, SLICE_PORTS } from '../hostile/attack.ts';

@@ -7,7 +7,7 @@ export const TESTED: readonly TestedBound[] = [
   { name: 'history', limit: '10,000', test: 'src/agent/history/ring.test.ts' },
   { name: 'Events', limit: '32', test: 'src/agent/events.test.ts' },
   { name: 'status socket', limit: '64', test: 'src/agent/servers/status-socket.test.ts' },
-  { name: 'view', limit: '64', test: 'src/commands/view/server-connections.test.ts' },
+  { name: 'view', limit: '64', test: 'src/wings/view/server-connections.test.ts' },
   {
     name: 'loopback relay',
     limit: 'nofile/4',

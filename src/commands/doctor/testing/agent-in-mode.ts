@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type ModeName, traitsOf } from '../../../config/modes.ts';
-import { compiledProgram } from '../../../dataplanes/ebpf/testing/packet-plane.ts';
+import { compiledProgram } from '../../../wings/ebpf/plane/testing/packet-plane.ts';
 import { ownPlace } from '../../../linux/bpf/testing/own-place.ts';
 import { WITHOUT_IPVS } from '../../../linux/ipvs/testing/kernel-ipvs.ts';
 import { type Agent, startAgent } from './examined-node.ts';

@@ -7,7 +7,7 @@ import type { Drop, End } from '../../../linux/drops/drop.ts';
 import { isOfConnection, type KnownConnection } from '../../../linux/drops/same-connection.ts';
 import { type DropWatch, watchDrops } from '../../../linux/drops/watch-drops.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
-import { DROP_PROGRAMS, readPrograms } from '../../../modes/ebpf/programs.ts';
+import { DROP_PROGRAMS, readPrograms } from '../../../linux/bpf/shipped-programs.ts';
 import { ModeError } from '../../../modes/mode-error.ts';
 import { sleep } from '../../../time/sleep.ts';
 import { ownNamespaceNumber, readDropFacts } from './drop-facts.ts';

@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { enterOwnMounts, run } from '../../netlink/testing/own-namespace.ts';
-import { cgroup2Root, makePinFolder } from '../folders.ts';
+import { cgroup2Root, makePinFolder } from '../../ebpf/folders.ts';
 
 /** A cgroup and a folder for pins that no other process uses. */
 export interface OwnPlace {

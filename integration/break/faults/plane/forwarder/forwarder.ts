@@ -1,7 +1,7 @@
 import { until } from '../../../../../lab/host/until.ts';
-import { ForwarderLink } from '../../../../../src/dataplanes/userspace/link.ts';
-import type { Answers, Request } from '../../../../../src/dataplanes/userspace/protocol.ts';
-import { currentSockets } from '../../../../../src/dataplanes/userspace/run-files.ts';
+import { ForwarderLink } from '../../../../../src/wings/userspace/plane/link.ts';
+import type { Answers, Request } from '../../../../../src/wings/userspace/plane/protocol.ts';
+import { currentSockets } from '../../../../../src/wings/userspace/plane/run-files.ts';
 import type { PlaneScene } from '../plane-scene.ts';
 
 const ANSWER_DEADLINE_MS = 5_000;

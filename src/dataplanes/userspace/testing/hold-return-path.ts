@@ -1,9 +1,0 @@
-/** Opens a return path, and holds it until the process ends. Its argument is the mark. */
-import { openNetlink } from '../../../linux/netlink/socket.ts';
-import { NETLINK_NETFILTER } from '../../../linux/nftables/protocol.ts';
-import { ReturnPath } from '../forwarder/return-path.ts';
-
-const netlink = openNetlink({ protocol: NETLINK_NETFILTER });
-const path = await ReturnPath.open(netlink, Number(process.argv[2]));
-process.stdout.write(`${JSON.stringify(path.families)}\n`);
-setInterval(() => path.families, 60_000);

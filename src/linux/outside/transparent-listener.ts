@@ -1,0 +1,15 @@
+import { closedOnError } from '../sockets/descriptors.ts';
+import { SocketError } from '../sockets/errors.ts';
+import { type Listener, openListener } from '../sockets/listener.ts';
+import { SocketOptions } from '../sockets/options.ts';
+import { setTransparent } from '../sockets/transparent.ts';
+
+/** A TCP listener that a rule can give connections to any address (tproxy). Takes CAP_NET_ADMIN. */
+export function openTransparentListener(address: string, port = 0): Listener {
+  const listener = openListener(address, port);
+  return closedOnError(listener.fd, () => {
+    const failed = setTransparent(new SocketOptions(), listener.fd, address.includes(':'));
+    if (failed !== 0) throw new SocketError('make a listener transparent', failed);
+    return listener;
+  });
+}

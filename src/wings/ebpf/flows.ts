@@ -1,0 +1,21 @@
+import { SocketFlows } from './plane/socket-flows.ts';
+import { JoinedFlows } from '../../flows/joined.ts';
+import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import { networkNamespaces } from '../../linux/network-namespaces.ts';
+import type { Surroundings } from '../../modes/part.ts';
+import { DEFAULT_EBPF } from './hooks-part.ts';
+import { readPrograms, SOCKET_PROGRAMS } from '../../linux/bpf/shipped-programs.ts';
+
+/** Flows in conntrack, and sockets that were connected to an endpoint directly. */
+export function trackedAndSocketFlows(
+  { ebpf = DEFAULT_EBPF }: Surroundings,
+  onProblem: (error: unknown) => void,
+): Conntrack {
+  const sockets = new SocketFlows({
+    readObject: () => readPrograms(SOCKET_PROGRAMS),
+    pinFolder: ebpf.pinFolder,
+    namespaces: networkNamespaces,
+    onProblem,
+  });
+  return new JoinedFlows([new KernelConntrack(), sockets]);
+}

@@ -1,0 +1,91 @@
+import type { PacketCounter } from '../../agent/metrics/packet-metrics.ts';
+import type { Desired } from '../../dataplanes/contract.ts';
+import { readPacketCounts } from './plane/packet-counts.ts';
+import { IptablesPlane } from './plane/plane.ts';
+import { renderedTables, restoreText, USUAL_ABILITIES } from './plane/render.ts';
+import type { Family } from '../../forwarding/model.ts';
+import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import { BACKENDS, programName } from '../../linux/iptables/programs.ts';
+import type { Mode } from '../../modes/mode.ts';
+import { openNetfilter } from '../../modes/netfilter.ts';
+import { iptablesPages } from './iptables-pages.ts';
+import type { Part } from '../../modes/part.ts';
+import { IPTABLES_PROOF } from './iptables-proof.ts';
+import { NETLINK_NEEDS } from '../../modes/service-needs.ts';
+
+export const IPTABLES_PART: Part = {
+  name: 'iptables',
+  attachments: [
+    {
+      place: 'iptables',
+      title: 'iptables jumps from',
+      noun: 'jump',
+      isHook: false,
+      named: (name) => `jump from ${name}`,
+    },
+  ],
+  open: ({ onWarning, serveLocalhost, openNetlink = openNetfilter }) =>
+    new IptablesPlane({
+      openNetlink,
+      ...(serveLocalhost ? { serveLocalhost } : {}),
+      onOtherBackend: (backend) =>
+        onWarning?.(`the tables of iptables-${backend} hold rules of kube-proxy or Fairlead too`),
+      onNoNetlink: (reason) =>
+        onWarning?.(`changes are written by iptables-restore, which is slower: ${reason}`),
+    }),
+};
+
+export const IPTABLES: Mode = {
+  name: 'iptables',
+  needs: { ownAddresses: false, namespaces: false },
+  // The legacy backend uses a raw socket, and a lock file that all programs share.
+  service: {
+    ...NETLINK_NEEDS,
+    capabilities: ['NET_ADMIN', 'NET_RAW'],
+    // The legacy backend does without nf_tables.
+    kernel: ['nf_conntrack'],
+    sharedFile: '/run/xtables.lock',
+    programs: BACKENDS.map(programName),
+  },
+  parts: [IPTABLES_PART],
+  open: (around) => IPTABLES_PART.open(around),
+  flows: () => new KernelConntrack(),
+  pages: iptablesPages,
+  raw: restoreInput,
+  leavesAlone: {
+    unknownPorts: true,
+    ownPacketsToExternalIPs: true,
+    limitsWithoutEndpoints: true,
+  },
+  proof: IPTABLES_PROOF,
+  failureMetrics: {
+    writes: 'iptables_restore_failures_total',
+    partialWrites: 'iptables_partial_restore_failures_total',
+  },
+  packetCounters: readCounters,
+  usesKubeProxyChains: true,
+  readsAttachmentsCheaply: false,
+};
+
+/** As kube-proxy counts in iptables mode. */
+async function readCounters(): Promise<readonly PacketCounter[]> {
+  const { invalidDropped, localhostAccepted } = await readPacketCounts(openNetfilter);
+  return [
+    {
+      name: 'kubeproxy_iptables_ct_state_invalid_dropped_packets_total',
+      help: 'Packets dropped because conntrack considers them invalid',
+      count: invalidDropped,
+    },
+    {
+      name: 'kubeproxy_iptables_localhost_nodeports_accepted_packets_total',
+      help: 'Packets accepted for node ports on loopback',
+      count: localhostAccepted,
+    },
+  ];
+}
+
+function restoreInput({ facts, rows }: Desired, family: Family): string {
+  const tables = renderedTables(rows, { facts, abilities: USUAL_ABILITIES }, family);
+  const program = family === 'IPv4' ? 'iptables' : 'ip6tables';
+  return `# for ${program}-restore --noflush\n${restoreText(tables)}`;
+}

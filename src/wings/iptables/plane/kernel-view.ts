@@ -1,0 +1,14 @@
+import type { Family } from '../../../forwarding/model.ts';
+import { IPTABLES_TABLES, type IptablesTable } from '../../../linux/iptables/programs.ts';
+import { saveTable } from '../../../linux/iptables/save.ts';
+import type { SavedTable } from '../../../linux/iptables/saved-table.ts';
+
+/** The tables of one family as they were read. */
+export type KernelView = Readonly<Record<IptablesTable, SavedTable>>;
+
+export async function readKernel(program: string, family: Family): Promise<KernelView> {
+  const tables = await Promise.all(
+    IPTABLES_TABLES.map(async (table) => [table, await saveTable({ program, family, table })]),
+  );
+  return Object.fromEntries(tables) as KernelView;
+}

@@ -1,0 +1,85 @@
+import type { Desired } from '../../dataplanes/contract.ts';
+import { capturedElement } from './plane/capture/elements.ts';
+import { renderCapture } from './plane/capture/render.ts';
+import { setSpec, TABLE_NAME, TABLE_OF_FAMILY } from './plane/capture/sets.ts';
+import { Claims } from './plane/claims.ts';
+import { nodePortAddresses } from './plane/node-port-addresses.ts';
+import { ownServiceAddresses } from './plane/own-service-addresses.ts';
+import {
+  type Translation,
+  type WantedServer,
+  wantedServers,
+} from './plane/wanted.ts';
+import { elementText } from '../../dataplanes/shared/nft/table-text.ts';
+import { type Family, type Forwarding, servicePortKey } from '../../forwarding/model.ts';
+import type { Scheduler } from '../../forwarding/scheduler.ts';
+import { captureWords, ipvsWords, isAt } from './ipvs-words.ts';
+import { ipvsadmLines } from './ipvsadm.ts';
+import { nftablesPages } from '../../modes/pages/nftables-pages.ts';
+import type { Page, PageElement, PageFrontend } from '../../modes/pages/page.ts';
+
+/** The rules behind, in words what IPVS does in front of them, and the same as commands. */
+export function ipvsPages(
+  desired: Desired,
+  isWanted: (row: Forwarding) => boolean,
+  scheduler: Scheduler,
+): Page[] {
+  const by = translationOf(desired, scheduler);
+  return nftablesPages(desired, isWanted).map((page) => {
+    const row = page.forwarding;
+    const servers = wantedServers(row, by);
+    const words = ipvsWords(row, { servers, scheduler: row.scheduler ?? scheduler });
+    if (servers.length === 0) return { ...page, table: `${page.table}, without IPVS`, words };
+    return {
+      ...page,
+      table: `${page.table}, behind IPVS`,
+      frontends: page.frontends.map((each) => withCapture(each, servers)),
+      words,
+      commands: { title: 'BY HAND', lines: servers.flatMap((server) => ipvsadmLines(server)) },
+    };
+  });
+}
+
+/** The table that gives connections to IPVS, and the virtual servers as commands. */
+export function rawIpvs(desired: Desired, family: Family, scheduler: Scheduler): string {
+  const by = translationOf(desired, scheduler);
+  const rows = desired.rows.filter(({ id }) => id.family === family);
+  const servers = rows.flatMap((row) => wantedServers(row, by));
+  const local = servers.flatMap(({ endpoints }) => endpoints.filter((each) => each.local));
+  const elements = {
+    captured: new Map(servers.map(({ id, captured }) => [id, captured])),
+    servers: new Map(servers.map(({ id, server }) => [id, server])),
+    refused: new Map(),
+    hairpin: new Set(local.map(({ address }) => address)),
+  };
+  const table = renderCapture({ facts: desired.facts, elements }, TABLE_OF_FAMILY[family]);
+  const lines = servers.flatMap((server) => ipvsadmLines(server));
+  return `${table}${lines.map((line) => `${line}\n`).join('')}`;
+}
+
+function withCapture(page: PageFrontend, servers: readonly WantedServer[]): PageFrontend {
+  const own = servers.filter((server) => isAt(page.frontend, server));
+  if (own.length === 0) return page;
+  const captures = own.map(({ captured }): PageElement => {
+    const spec = setSpec(TABLE_OF_FAMILY[captured.family], 'captured');
+    const does = `table ${TABLE_NAME}: ${captureWords(captured.capture)}`;
+    return {
+      kind: 'map',
+      set: spec.name,
+      text: elementText(spec, capturedElement(captured)),
+      does,
+    };
+  });
+  return {
+    ...page,
+    elements: [...captures, ...(page.elements ?? [])],
+    path: ['IPVS', ...page.path],
+  };
+}
+
+function translationOf({ facts, rows }: Desired, scheduler: Scheduler): Translation {
+  const claims = new Claims();
+  for (const row of rows) claims.set(servicePortKey(row.id), row);
+  const own = ownServiceAddresses(facts);
+  return { addresses: nodePortAddresses(facts), own, claims, scheduler };
+}

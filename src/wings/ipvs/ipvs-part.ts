@@ -1,0 +1,105 @@
+import type { IpvsSettings } from '../../config/settings.ts';
+import { Captures } from './plane/capture/captures.ts';
+import { flowsThrough } from './plane/kube-proxy/ipvs-flows.ts';
+import { findLeftovers } from './plane/kube-proxy/leftovers.ts';
+import { KUBE_PROXY_DEVICE } from './plane/kube-proxy/names.ts';
+import { IpvsPlane } from './plane/plane.ts';
+import { defaultScheduler } from '../../forwarding/scheduler.ts';
+import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import type { Flow } from '../../linux/conntrack/flow.ts';
+import { markFlows } from '../../linux/ipvs/mark-flows.ts';
+import { withIpvs } from '../../linux/ipvs/errors.ts';
+import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
+import {
+  type IpvsTimeouts,
+  type VirtualServerKey,
+  virtualServerId,
+} from '../../linux/ipvs/model.ts';
+import { listAddresses } from '../../linux/ipvs/list-addresses.ts';
+import { kernelSysctls } from '../../linux/sysctl.ts';
+import { openNetfilter } from '../../modes/netfilter.ts';
+import type { Part, Surroundings } from '../../modes/part.ts';
+import { conntrackTimeouts, IPVS_SYSCTLS } from './sysctls.ts';
+
+const FLOWS_DEADLINE_MS = 60_000;
+
+export const IPVS_PART: Part = {
+  name: 'ipvs',
+  attachments: [
+    {
+      place: 'ipvs',
+      title: 'ipvs',
+      isHook: false,
+      named: (name) => `ipvs ${name}`,
+    },
+    {
+      place: 'routing',
+      title: 'routing rules of ipvs',
+      noun: 'routing rule',
+      isHook: false,
+      named: (name) => `routing rule ${name}`,
+    },
+  ],
+  open: openIpvs,
+};
+
+function openIpvs(around: Surroundings): IpvsPlane {
+  const { ipvs: settings, openNetlink = openNetfilter, setSysctl = setForever } = around;
+  return new IpvsPlane({
+    ipvs: around.openIpvs?.() ?? new KernelIpvs(),
+    capture: new Captures({ openNetlink }),
+    scheduler: defaultScheduler(settings?.scheduler ?? 'rr'),
+    onWarning: around.onWarning,
+    timeouts: () => timeoutsOf(settings),
+    markConnections: async (servers, bits) => {
+      await markFlows(await flowsOf(servers), bits);
+    },
+    forgetConnections: async (servers) => {
+      await new KernelConntrack().remove(await flowsOf(servers));
+    },
+    servedByKubeProxy: async () => {
+      const { servers } = await findLeftovers(new KernelIpvs());
+      return new Set(servers.map(({ server }) => virtualServerId(server)));
+    },
+    readOwn: async () => {
+      const all = (await listAddresses()).filter((each) => each.interface !== KUBE_PROXY_DEVICE);
+      return new Set(all.map(({ address }) => address));
+    },
+    prepare: async () => {
+      for (const each of IPVS_SYSCTLS) await setSysctl(each);
+    },
+  });
+}
+
+async function flowsOf(servers: readonly VirtualServerKey[]): Promise<readonly Flow[]> {
+  const signal = AbortSignal.timeout(FLOWS_DEADLINE_MS);
+  return await flowsThrough(servers, new KernelConntrack(), signal);
+}
+
+/**
+ * Loads IPVS, so that its settings exist. A kernel without it is no failure of the preparation: the
+ * plane reports it, and falls back to the rules behind.
+ */
+export async function prepareIpvs({ setSysctl = setForever }: Surroundings): Promise<void> {
+  if ((await withIpvs(() => new KernelIpvs().timeouts(), undefined)) === undefined) return;
+  for (const each of IPVS_SYSCTLS) await setSysctl(each);
+}
+
+/** What is configured, and conntrack's for the rest. */
+function timeoutsOf(settings: IpvsSettings | undefined): IpvsTimeouts {
+  const { tcpSeconds, tcpFinSeconds, udpSeconds } = conntrackTimeouts();
+  return {
+    tcpSeconds: secondsOf(settings?.tcpTimeoutMs) || tcpSeconds,
+    tcpFinSeconds: secondsOf(settings?.tcpFinTimeoutMs) || tcpFinSeconds,
+    udpSeconds: secondsOf(settings?.udpTimeoutMs) || udpSeconds,
+  };
+}
+
+function secondsOf(ms = 0): number {
+  return Math.ceil(ms / 1000);
+}
+
+/** Without a program that keeps earlier values for a cleanup. */
+async function setForever({ name, value }: (typeof IPVS_SYSCTLS)[number]): Promise<void> {
+  kernelSysctls().write(name, value);
+}

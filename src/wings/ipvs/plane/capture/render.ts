@@ -1,0 +1,42 @@
+import type { VirtualServerKey } from '../../../../linux/ipvs/model.ts';
+import type { SetElement } from '../../../../linux/nftables/objects.ts';
+import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
+import type { NodeFacts } from '../../../../dataplanes/contract.ts';
+import { tableText } from '../../../../dataplanes/shared/nft/table-text.ts';
+import { captureChains, ruleText } from './chains.ts';
+import { capturedElement, familyOfAddress, hairpinKey, serverKey } from './elements.ts';
+import type { CaptureElements } from './model.ts';
+import { setSpecs, TABLE_COMMENT, TABLES } from './sets.ts';
+
+/** What a table has, for text. */
+export interface CaptureContent {
+  readonly facts: NodeFacts;
+  readonly elements: CaptureElements;
+}
+
+/** The output of `nft list table` for a newly created table (nft 1.0.6). */
+export function renderCapture({ facts, elements }: CaptureContent, family: TableFamily): string {
+  return tableText({
+    table: TABLES[family],
+    comment: TABLE_COMMENT,
+    sets: setSpecs(family),
+    elements: setElements(elements, family),
+    chains: captureChains(facts, family),
+    ruleText,
+  });
+}
+
+function setElements(
+  { captured, servers, refused, hairpin }: CaptureElements,
+  family: TableFamily,
+): ReadonlyMap<string, readonly SetElement[]> {
+  const isOf = (address: string) => familyOfAddress(address) === family;
+  const keysOf = (all: ReadonlyMap<string, VirtualServerKey>) =>
+    [...all.values()].filter((s) => isOf(s.address)).map((s) => ({ key: serverKey(s) }));
+  return new Map<string, readonly SetElement[]>([
+    ['captured', [...captured.values()].filter((f) => isOf(f.address)).map(capturedElement)],
+    ['servers', keysOf(servers)],
+    ['refused', keysOf(refused)],
+    ['hairpin', [...hairpin].filter(isOf).map((address) => ({ key: hairpinKey(address) }))],
+  ]);
+}

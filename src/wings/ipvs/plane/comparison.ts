@@ -1,0 +1,148 @@
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
+import { isMarked } from '../../../linux/ipvs/service-flags.ts';
+import type { Differences } from '../../../dataplanes/differences.ts';
+import { describeForeign, describeHairpin, describeServer } from './describe.ts';
+import type { Knowledge } from './knowledge.ts';
+import { isEmptyPlan, planServer, type ServerPlan } from './plan.ts';
+import { type Found, keyOfId, type ServerState, stateFound } from './server-state.ts';
+import { type WantedServer, wantedServers } from './wanted.ts';
+
+export interface ToCompare {
+  readonly found: Found;
+  /** Ours before, whatever the kernel says now. */
+  readonly ours: ReadonlySet<string>;
+  readonly differences: Differences;
+}
+
+export interface Compared {
+  readonly right: ReadonlySet<ServicePortKey>;
+  /** Of other processes, at addresses that rows want: with the row of each. */
+  readonly foreign: ReadonlyMap<string, ServicePortKey>;
+  /** Writes by which what belongs to no row goes. */
+  readonly leftovers: readonly ServerPlan[];
+}
+
+/** Compares rows with the kernel, and fills `knowledge`, which has only facts before. */
+export function compareRows(
+  knowledge: Knowledge,
+  rows: readonly Forwarding[],
+  of: ToCompare,
+): Compared {
+  const { found, differences } = of;
+  knowledge.hairpins.reset(found.elements.hairpin);
+  for (const id of found.elements.refused.keys()) knowledge.refused.add(id);
+  // Whether a node port is served at an address depends on all rows.
+  for (const row of rows) knowledge.claims.set(servicePortKey(row.id), row);
+  const comparison = new Comparison(knowledge, of);
+  const right = new Set<ServicePortKey>();
+  for (const row of rows) if (comparison.isRight(row)) right.add(servicePortKey(row.id));
+  const leftovers = comparison.leftovers();
+  for (const address of knowledge.hairpins.missing()) {
+    differences.add(() => describeHairpin('missing', address));
+  }
+  for (const address of knowledge.hairpins.needless()) {
+    differences.add(() => describeHairpin('foreign', address));
+  }
+  return { right, leftovers, foreign: comparison.foreign };
+}
+
+class Comparison {
+  readonly #knowledge: Knowledge;
+  readonly #found: Found;
+  readonly #ours: ReadonlySet<string>;
+  readonly #differences: Differences;
+  readonly foreign = new Map<string, ServicePortKey>();
+  readonly #wanted = new Set<string>();
+  readonly #plans: ServerPlan[] = [];
+
+  constructor(knowledge: Knowledge, { found, ours, differences }: ToCompare) {
+    this.#knowledge = knowledge;
+    this.#found = found;
+    this.#ours = ours;
+    this.#differences = differences;
+  }
+
+  /** What was found of a row that is not right is noted. */
+  isRight(row: Forwarding): boolean {
+    const key = servicePortKey(row.id);
+    const servers = wantedServers(row, this.#knowledge);
+    this.#knowledge.hairpins.set(key, servers);
+    const states = new Map<string, ServerState>();
+    let isRight = true;
+    for (const wanted of servers) {
+      if (this.#wanted.has(wanted.id)) continue;
+      this.#wanted.add(wanted.id);
+      const before = this.#stateOf(wanted.id);
+      states.set(wanted.id, this.#isDeaf(before) ? this.#passed(key, wanted.id, before) : before);
+      if (this.#isServerRight(row, wanted, before)) continue;
+      isRight = false;
+    }
+    if (!isRight) this.#knowledge.present.set(key, states);
+    return isRight;
+  }
+
+  /**
+   * What IPVS refused is tried again with every full inspection, and no difference until then: the plane
+   * behind has it, as our table says.
+   */
+  #isServerRight(row: Forwarding, wanted: WantedServer, before: ServerState): boolean {
+    const { owners, draining, refused } = this.#knowledge;
+    const { id } = wanted;
+    const isRefused = refused.has(id);
+    if (before.isForeign) this.foreign.set(id, wanted.row);
+    else if (before.server && (!isRefused || before.captured)) owners.set(id, wanted.row);
+    const plan = planServer({ id, row: wanted.row, before, after: wanted, isRefused });
+    if (isEmptyPlan(plan)) {
+      draining.set(id, plan.drain);
+      return true;
+    }
+    if (!isRefused || before.captured) {
+      this.#differences.add(() => describeServer({ id: row.id, wanted, before }));
+    }
+    return false;
+  }
+
+  /** Its connections are rejected, until the row is written or nftables has them. */
+  #isDeaf({ captured, others }: ServerState): boolean {
+    return captured !== undefined && [...others.values()].every((weight) => weight === 0);
+  }
+
+  #passed(row: ServicePortKey, id: string, before: ServerState): ServerState {
+    const { captured } = before;
+    if (captured === undefined) return before;
+    const isRefused = this.#knowledge.refused.has(id);
+    const change = { id, row, before, after: undefined, isRefused };
+    this.#plans.push({ id, row, change, pass: captured, writes: [], stops: [], drain: undefined });
+    return { ...before, captured: undefined };
+  }
+
+  /**
+   * Virtual servers of ours that no row wants; those that only drain go on. And addresses that IPVS
+   * is given and cannot serve: the plane behind does, until their rows are written.
+   */
+  leftovers(): readonly ServerPlan[] {
+    const { captured, servers, refused } = this.#found.elements;
+    const plans = this.#plans;
+    const lost = [...this.#found.servers].filter(
+      ([id, { server }]) => this.#ours.has(id) || isMarked(server),
+    );
+    const lostIds = lost.map(([id]) => id);
+    const all = [...captured.keys(), ...servers.keys(), ...refused.keys(), ...lostIds];
+    for (const id of new Set(all)) {
+      if (this.#wanted.has(id)) continue;
+      const before = this.#stateOf(id);
+      const isRefused = refused.has(id);
+      const isOwn = this.#knowledge.own.has(keyOfId(id).address);
+      const plan = planServer({ id, row: '', before, after: undefined, isRefused, isOwn });
+      this.#knowledge.draining.set(id, plan.drain);
+      if (isEmptyPlan(plan)) continue;
+      plans.push(plan);
+      this.#differences.add(() => describeForeign(plan));
+    }
+    return plans;
+  }
+
+  #stateOf(id: string): ServerState {
+    return stateFound(id, this.#found, (each) => this.#ours.has(each));
+  }
+}

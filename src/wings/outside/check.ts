@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { loadConfig } from '../../config/load.ts';
+import { RUN_FOLDER } from '../../config/run-folder.ts';
+import { effectiveCapabilities } from '../../linux/capabilities.ts';
+import { CommandError } from '../../commands/command-error.ts';
+import { printJson, printNote, printPage } from '../../commands/terminal/print.ts';
+import { agent, service } from './check/agent.ts';
+import { apiServer, rights, token } from './check/api-server.ts';
+import type { Check } from './check/check.ts';
+import { clusterIps } from './check/cluster-ips.ts';
+import { type ClusterView, readCluster } from './check/cluster-view.ts';
+import { forwarding, reversePath } from './check/kernel-settings.ts';
+import { readMachine } from './check/machine-view.ts';
+import { clusterDns, names } from './check/names.ts';
+import { podRanges, serviceRanges } from './check/overlap.ts';
+import { podRoutes } from './check/pod-routes.ts';
+import { otherProxies, ports } from './check/ports.ts';
+import { runChecks } from './check/run-checks.ts';
+import { checkView, verdictOf } from './check/view.ts';
+import { CONFIG_FILE } from './paths.ts';
+
+const PROBLEMS_EXIT = 3;
+const DEADLINE_MS = 30_000;
+const USUAL_WIDTH = 80;
+
+const CHECKS: readonly Check[] = [
+  apiServer,
+  token,
+  rights,
+  serviceRanges,
+  clusterIps,
+  podRanges,
+  podRoutes,
+  reversePath,
+  forwarding,
+  ports,
+  otherProxies,
+  agent,
+  clusterDns,
+  names,
+  service,
+];
+
+interface CheckOptions {
+  readonly config: string;
+  readonly runFolder: string;
+  readonly output: 'text' | 'json';
+}
+
+/** `fairlead outside check`: whether this machine can reach the cluster's Services, and why not. */
+export function checkCommand(): Command {
+  return new Command('check')
+    .description(
+      `find out whether this machine can reach the Services of the cluster, and what is in the way; exit code ${PROBLEMS_EXIT} if there are problems`,
+    )
+    .option('--config <file>', 'the configuration file of Fairlead', CONFIG_FILE)
+    .option('--run-folder <path>', 'the folder with the status socket of the agent', RUN_FOLDER)
+    .addOption(new Option('-o, --output <form>').choices(['text', 'json']).default('text'))
+    .action(check);
+}
+
+async function check({ config, runFolder, output }: CheckOptions): Promise<void> {
+  assertCapable();
+  if (config === CONFIG_FILE && !existsSync(config)) throw noConfig();
+  const { settings } = await loadConfig(new Map([['config', [config]]]));
+  const lifetime = new AbortController();
+  const signal = AbortSignal.any([lifetime.signal, AbortSignal.timeout(DEADLINE_MS)]);
+  let cluster: Promise<ClusterView> | undefined;
+  const context = {
+    settings,
+    machine: await readMachine(),
+    cluster: () => (cluster ??= readCluster(settings, signal)),
+    runFolder,
+    signal,
+  };
+  try {
+    const checked = await runChecks(CHECKS, context, (slow) => {
+      printNote(`checking: ${slow.join(', ')}`);
+    });
+    const verdict = verdictOf(checked);
+    if (output === 'json') printJson({ ...verdict, checks: checked });
+    else printPage(checkView(checked, process.stdout.columns ?? USUAL_WIDTH));
+    if (verdict.problemCount > 0) process.exitCode = PROBLEMS_EXIT;
+  } finally {
+    lifetime.abort();
+  }
+}
+
+function assertCapable(): void {
+  if (effectiveCapabilities().has('NET_ADMIN')) return;
+  throw new CommandError('cannot read the routes and rules of this machine without CAP_NET_ADMIN', {
+    code: 'NOT_PERMITTED',
+    next: 'run it with sudo',
+  });
+}
+
+function noConfig(): CommandError {
+  return new CommandError(`there is no ${CONFIG_FILE}`, {
+    code: 'CONFIG_MISSING',
+    next: 'make one with fairlead outside init --apply, or pass --config with the file of Fairlead',
+  });
+}

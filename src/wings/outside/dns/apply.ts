@@ -1,0 +1,101 @@
+import { CommandError } from '../../../commands/command-error.ts';
+import { PUBLIC_FILE_MODE } from '../files.ts';
+import { assertOwnFiles, installFile, makeFolders } from '../install-files.ts';
+import { THIS_MACHINE } from '../paths.ts';
+import { addToRecord, readRecord } from '../record.ts';
+import { serviceManagerOf } from '../service-manager.ts';
+import { byHand } from './by-hand.ts';
+import { hasLink, raiseLink } from './link.ts';
+import { DNS_LINK, DNS_UNIT_FILE, DNS_UNIT_NAME, type DnsPlan } from './plan.ts';
+import { configureLink, listScopes, type Scope } from './resolvectl.ts';
+import { readResolver } from './resolver.ts';
+import { undoDns } from './undo.ts';
+import { dnsUnitText } from './unit-text.ts';
+import { type Answer, askServers, type Verdict, verify } from './verify.ts';
+
+export interface Applied {
+  /** The servers in use: those that answered, or all if none did. */
+  readonly plan: DnsPlan;
+  readonly silent: readonly string[];
+  /** Undefined: the files are for another machine. */
+  readonly verdict: Verdict | undefined;
+  /** What systemd-resolved has for other names. */
+  readonly others: readonly Scope[];
+}
+
+export interface ApplyInput {
+  readonly plan: DnsPlan;
+  readonly root: string;
+  /** The command that starts Fairlead. */
+  readonly program: readonly string[];
+}
+
+export async function applyDns(input: ApplyInput): Promise<Applied> {
+  const { plan, root } = input;
+  const resolver = await readResolver(root);
+  const advice = byHand(resolver, plan);
+  if (advice !== '') {
+    throw new CommandError('this machine has no resolver that apply can configure', {
+      code: 'DNS_CANNOT_SPLIT',
+      next: `${advice}\n\nNothing was changed`,
+    });
+  }
+  await assertOwnFiles(root, [{ path: DNS_UNIT_FILE, text: dnsUnitText(plan, input.program) }]);
+  if (root !== THIS_MACHINE) {
+    await writeUnit(input);
+    return { plan, silent: [], verdict: undefined, others: [] };
+  }
+  const others = (await listScopes()).filter(({ link }) => link !== DNS_LINK);
+  await assertOwnLink(root);
+  const wasApplied = await hasLink();
+  try {
+    return { ...(await applyHere(input)), others };
+  } catch (error) {
+    if (!wasApplied) await undoDns(root);
+    throw error;
+  }
+}
+
+async function applyHere(input: ApplyInput): Promise<Omit<Applied, 'others'>> {
+  const { plan, root } = input;
+  await makeFolders(root, [DNS_UNIT_FILE]);
+  await addToRecord(root, { links: [DNS_LINK] });
+  await raiseLink(plan);
+  // Before the servers are asked, which takes seconds if they are silent.
+  await configureLink(plan);
+  const answers = await askServers(plan);
+  const used = usable(plan, answers);
+  if (used.servers.length < plan.servers.length) {
+    await raiseLink(used);
+    await configureLink(used);
+  }
+  await writeUnit({ ...input, plan: used });
+  const manager = serviceManagerOf(root);
+  await manager?.reload();
+  await manager?.enable(DNS_UNIT_NAME);
+  // It sets the link up once more: not after this command, when another one may have changed it.
+  await manager?.startAndWait(DNS_UNIT_NAME);
+  const silent = plan.servers.filter((server) => !used.servers.includes(server));
+  return { plan: used, silent, verdict: await verify(used, answers) };
+}
+
+/** One that never answers would delay every name of the cluster by seconds. */
+function usable(plan: DnsPlan, answers: readonly Answer[]): DnsPlan {
+  const answering = answers.filter(({ addresses }) => addresses !== undefined);
+  return answering.length === 0 ? plan : { ...plan, servers: answering.map((each) => each.server) };
+}
+
+async function writeUnit({ plan, root, program }: ApplyInput): Promise<void> {
+  await makeFolders(root, [DNS_UNIT_FILE]);
+  await addToRecord(root, { units: [DNS_UNIT_NAME] });
+  const text = dnsUnitText(plan, program);
+  await installFile(root, { path: DNS_UNIT_FILE, text, mode: PUBLIC_FILE_MODE });
+}
+
+async function assertOwnLink(root: string): Promise<void> {
+  if (!(await hasLink()) || (await readRecord(root)).links.includes(DNS_LINK)) return;
+  throw new CommandError(`an interface ${DNS_LINK} exists, and Fairlead did not make it`, {
+    code: 'DNS_LINK_FOREIGN',
+    next: `remove it (ip link delete ${DNS_LINK}), or rename it; nothing was changed`,
+  });
+}

@@ -1,0 +1,210 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import type { ClusterAccess } from '../../../cluster/access.ts';
+import { dialDirectly, placeOf } from '../../../cluster/socket.ts';
+import { dialThrough } from '../../../cluster/tunnel.ts';
+import type { RunningProgram } from '../../../linux/running-program.ts';
+import { startInherited } from '../../../linux/outside/start-inherited.ts';
+import { sleep } from '../../../time/sleep.ts';
+import { CommandError } from '../../../commands/command-error.ts';
+import { textOf } from '../files.ts';
+import {
+  nsswitchConf,
+  resolvConf,
+  SHELL_FILES,
+  shellConfig,
+  shellKubeconfig,
+} from './files.ts';
+import { makeShellFolder, removeShellFolder } from './folder.ts';
+import { runInside } from './inside.ts';
+import { findNetworkProgram, type NetworkProgram, startNetwork } from './networks.ts';
+import { poll } from './poll.ts';
+import { startRelay } from './relay.ts';
+import { accessOf } from '../../../commands/source.ts';
+import { printNote, printWarning } from '../../../commands/terminal/print.ts';
+
+interface ShellOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespaces?: string;
+  readonly namespace: string;
+  readonly clusterDomain: string;
+  readonly inside?: string;
+}
+
+const TOKEN_PERIOD_MS = 20_000;
+const INSIDE_DEADLINE_MS = 60_000;
+const POLL_MS = 20;
+/** With processes of its own, which all end with the first one. */
+const NAMESPACES = [
+  ...['--user', '--map-current-user', '--keep-caps', '--net'],
+  ...['--pid', '--fork', '--kill-child=SIGTERM', '--mount-proc'],
+];
+
+/** `fairlead shell`: a command that reaches the cluster's Services, without root. */
+export function shellCommand(): Command {
+  return new Command('shell')
+    .description(
+      'run a command that reaches Services by address and name; needs no root, and nothing in the cluster',
+    )
+    .argument('[command...]', 'the command and its arguments, after --; default: your shell')
+    .option('--kubeconfig <path>', 'the kubeconfig to use')
+    .option('--context <name>', 'the context of the kubeconfig')
+    .option('--namespaces <names>', 'only Services of these namespaces, separated by commas')
+    .option('-n, --namespace <name>', 'the namespace of short names such as web', 'default')
+    .option('--cluster-domain <name>', "the cluster's DNS domain", 'cluster.local')
+    .addOption(new Option('--inside <folder>').hideHelp())
+    .action(async (command: readonly string[], options: ShellOptions) => {
+      process.exitCode = await run(command, options);
+    });
+}
+
+/** The command that started this process. */
+function ownProgram(): readonly string[] {
+  return [process.execPath, ...process.argv.slice(1, 2)];
+}
+
+async function run(given: readonly string[], options: ShellOptions): Promise<number> {
+  const command = given.length > 0 ? given : [process.env['SHELL'] || '/bin/sh'];
+  const { inside: folder } = options;
+  if (folder !== undefined) return await runInside({ folder, program: ownProgram(), command });
+  const isInteractive = given.length === 0;
+  const access = await accessOf(options);
+  const own = await makeShellFolder(process.env);
+  const stop = new AbortController();
+  try {
+    const program = findNetworkProgram(process.env['PATH']);
+    await prepare(own, { access, options, program }, stop.signal);
+    tellNetworks(program, { isInteractive, server: access.server });
+    return await runShell(own, { command, program });
+  } finally {
+    stop.abort();
+    await removeShellFolder(own);
+  }
+}
+
+interface Preparation {
+  readonly access: ClusterAccess;
+  readonly options: ShellOptions;
+  readonly program: NetworkProgram | undefined;
+}
+
+/** Writes the files of the folder; keeps the token and the relay as long as the shell lives. */
+async function prepare(
+  folder: string,
+  { access, options, program }: Preparation,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = (name: keyof typeof SHELL_FILES): string => join(folder, SHELL_FILES[name]);
+  const { namespace, clusterDomain } = options;
+  const { host, port } = placeOf(access.server);
+  const { proxyUrl } = access;
+  const dial = proxyUrl === undefined ? dialDirectly : dialThrough(proxyUrl, dialDirectly);
+  const token = await access.token();
+  if (token !== undefined) await writeFile(path('token'), token.reveal(), { mode: 0o600 });
+  const tokenFile = token === undefined ? undefined : path('token');
+  const tls = await access.tls();
+  const kubeconfig = shellKubeconfig({
+    server: access.server,
+    tls,
+    tokenFile,
+    relay: path('relay'),
+  });
+  await writeFile(path('kubeconfig'), kubeconfig, { mode: 0o600 });
+  const namespaces = (options.namespaces ?? '').split(',').filter((each) => each !== '');
+  const oomScoreAdj = Number(await readFile('/proc/self/oom_score_adj', 'utf8'));
+  const config = { kubeconfig: path('kubeconfig'), namespaces, clusterDomain, oomScoreAdj };
+  await writeFile(path('config'), shellConfig(config));
+  const hasOtherNetworks = program !== undefined;
+  await writeFile(path('resolv'), resolvConf({ namespace, clusterDomain, hasOtherNetworks }));
+  await writeFile(path('nsswitch'), nsswitchConf(await readFile('/etc/nsswitch.conf', 'utf8')));
+  await startRelay({ path: path('relay'), host, port, dial }, signal);
+  if (tokenFile !== undefined) void renewToken(access, tokenFile, signal);
+}
+
+/** Credential plugins need the network of the machine, so tokens are renewed here. */
+async function renewToken(access: ClusterAccess, file: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await sleep(TOKEN_PERIOD_MS, signal);
+    if (signal.aborted) return;
+    try {
+      const token = await access.token();
+      if (token !== undefined) await writeFile(file, token.reveal(), { mode: 0o600 });
+    } catch (error) {
+      // The old one may still be accepted; if not, connections say so.
+      printWarning(`cannot renew the token: ${String(error)}`);
+    }
+  }
+}
+
+function tellNetworks(
+  program: NetworkProgram | undefined,
+  of: { readonly isInteractive: boolean; readonly server: URL },
+): void {
+  if (program === undefined) {
+    printWarning(
+      'only Services are reachable in this shell: install slirp4netns or pasta for other networks',
+    );
+  }
+  if (!of.isInteractive) return;
+  printNote(`Services of ${of.server.host} by address and name; exit leaves nothing behind`);
+}
+
+async function runShell(
+  folder: string,
+  of: { readonly command: readonly string[]; readonly program: NetworkProgram | undefined },
+): Promise<number> {
+  const inside = [...ownProgram(), 'shell', '--inside', folder, '--', ...of.command];
+  // The signal when this process dies survives the change of namespaces: its owner is the same.
+  const args = ['--pdeathsig', 'SIGKILL', 'unshare', ...NAMESPACES, '--', ...inside];
+  const running = await startInherited({ command: 'setpriv', args });
+  // unshare blocks SIGTERM; its child gets one when it dies.
+  const forward = (): void => running.kill('SIGKILL');
+  // The keyboard's signals reach the command by themselves.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', forward);
+  process.on('SIGHUP', forward);
+  const isInside = await untilInside(folder, running.ended);
+  let network: RunningProgram | undefined;
+  let isOver = false;
+  if (isInside) {
+    network = of.program && startNetwork(of.program, running.pid);
+    const file = join(folder, SHELL_FILES.network);
+    await writeFile(file, of.program ?? 'none');
+    void network?.ended.then(async ({ stderr }) => {
+      if (isOver) return;
+      printWarning(
+        `only Services are reachable in this shell: ${of.program} ended: ${stderr.trim()}`,
+      );
+      await writeFile(file, 'none');
+    });
+  }
+  try {
+    if (!isInside) {
+      running.kill('SIGKILL');
+      throw noNamespaces();
+    }
+    return await running.ended;
+  } finally {
+    isOver = true;
+    await network?.stop();
+  }
+}
+
+/** False: it ended before its namespaces were there. */
+async function untilInside(folder: string, ended: Promise<number>): Promise<boolean> {
+  const stop = new AbortController();
+  const over = ended.then(() => false);
+  const file = join(folder, SHELL_FILES.inside);
+  const polling = { everyMs: POLL_MS, deadlineMs: INSIDE_DEADLINE_MS, signal: stop.signal };
+  const there = poll(() => textOf(file), polling).then((text) => text !== undefined);
+  return await Promise.race([there, over]).finally(() => stop.abort());
+}
+
+function noNamespaces(): CommandError {
+  return new CommandError('this machine gives users no namespaces of their own', {
+    code: 'SHELL_NO_NAMESPACES',
+    next: 'the line above says why; see user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns (sysctl)',
+  });
+}

@@ -1,0 +1,145 @@
+import type { EndpointList, ServicePortKey } from '../../../../forwarding/model.ts';
+import { namespaceOf } from '../row-key.ts';
+import { AffinityList } from './affinity-list.ts';
+import { LISTS, type Row } from './row-store.ts';
+import { Shares } from './shares.ts';
+
+/** As in mode nftables: in total, and of one list an eighth, so that one Service leaves room for others. */
+const MOST_CLIENTS = 262_144;
+const MOST_CLIENTS_OF_A_LIST = 32_768;
+/** Clients whose time is over that one connection forgets. */
+const EXPIRED_PER_CONNECTION = 4;
+/** The same for one tick, of all lists. */
+const EXPIRED_PER_TICK = 8_192;
+const LISTS_PER_TICK = 4_096;
+const MS_PER_SECOND = 1_000;
+
+export interface AffinityOptions {
+  readonly nowMs: () => number;
+  readonly mostClients?: number;
+  readonly mostClientsOfAList?: number;
+}
+
+/** An entry as it is handed over. */
+export interface AffinityEntry {
+  readonly row: Row;
+  readonly list: EndpointList;
+  readonly client: string;
+  readonly slot: number;
+  readonly renewedAtMs: number;
+}
+
+type OfRow = Partial<Record<EndpointList, AffinityList>>;
+
+/** Which endpoint a client had last, for rows with session affinity. */
+export class Affinity {
+  readonly #nowMs: () => number;
+  readonly #mostClients: number;
+  readonly #mostOfAList: number;
+  readonly #shares: Shares;
+  readonly #rows = new Map<Row, OfRow>();
+  /** Rows that the current sweep has still to visit. */
+  #sweep: Iterator<[Row, OfRow]> = [][Symbol.iterator]();
+
+  constructor({ nowMs, mostClients, mostClientsOfAList }: AffinityOptions) {
+    this.#nowMs = nowMs;
+    this.#mostClients = mostClients ?? MOST_CLIENTS;
+    this.#mostOfAList = mostClientsOfAList ?? MOST_CLIENTS_OF_A_LIST;
+    this.#shares = new Shares(this.#mostClients);
+  }
+
+  get clientCount(): number {
+    return this.#shares.total;
+  }
+
+  get room(): number {
+    return this.#mostClients;
+  }
+
+  /** Rows with a list that takes no more clients, sorted. */
+  full(): ServicePortKey[] {
+    const full: ServicePortKey[] = [];
+    for (const [row, lists] of this.#rows) {
+      if (LISTS.some((kind) => (lists[kind]?.size ?? 0) >= this.#mostOfAList)) full.push(row.key);
+    }
+    return full.sort();
+  }
+
+  slotOf(row: Row, kind: EndpointList, client: string): number | undefined {
+    return this.#rows.get(row)?.[kind]?.slotOf(client, this.#notBeforeMs(row));
+  }
+
+  /** A client for which there is no room is not remembered. */
+  remember(row: Row, kind: EndpointList, { client, slot }: { client: string; slot: number }): void {
+    this.take({ row, list: kind, client, slot, renewedAtMs: this.#nowMs() });
+  }
+
+  /** False: there is no room, or its time is over. Entries that are handed over come in their order. */
+  take({ row, list: kind, client, slot, renewedAtMs }: AffinityEntry): boolean {
+    if (renewedAtMs < this.#notBeforeMs(row)) return false;
+    const list = this.#listOf(row, kind);
+    const namespace = namespaceOf(row.key);
+    const expired = list.expire(this.#notBeforeMs(row), EXPIRED_PER_CONNECTION);
+    this.#shares.change(namespace, -expired);
+    if (!list.has(client)) {
+      if (list.size >= this.#mostOfAList || !this.#shares.hasRoom(namespace, 1)) return false;
+      this.#shares.change(namespace, 1);
+    }
+    list.remember(client, { slot, renewedAtMs });
+    return true;
+  }
+
+  /** The endpoint left the list. */
+  forgetSlot(row: Row, kind: EndpointList, slot: number): void {
+    const forgotten = this.#rows.get(row)?.[kind]?.forgetSlot(slot) ?? 0;
+    this.#shares.change(namespaceOf(row.key), -forgotten);
+  }
+
+  forgetRow(row: Row): void {
+    for (const { size } of Object.values(this.#rows.get(row) ?? {})) {
+      this.#shares.change(namespaceOf(row.key), -size);
+    }
+    this.#rows.delete(row);
+  }
+
+  /** Goes on with forgetting clients whose time is over, for a bounded time. */
+  tick(): void {
+    let clientsLeft = EXPIRED_PER_TICK;
+    for (let visited = 0; visited < LISTS_PER_TICK && clientsLeft > 0; visited++) {
+      const next = this.#sweep.next();
+      if (next.done) {
+        this.#sweep = this.#rows[Symbol.iterator]();
+        return;
+      }
+      const [row, lists] = next.value;
+      for (const list of Object.values(lists)) {
+        const expired = list.expire(this.#notBeforeMs(row), clientsLeft);
+        this.#shares.change(namespaceOf(row.key), -expired);
+        clientsLeft -= expired;
+      }
+      if (Object.values(lists).every(({ size }) => size === 0)) this.#rows.delete(row);
+    }
+  }
+
+  *entries(): Generator<AffinityEntry> {
+    for (const [row, lists] of this.#rows) {
+      for (const list of LISTS) {
+        for (const [client, remembered] of lists[list]?.entries() ?? []) {
+          yield { row, list, client, ...remembered };
+        }
+      }
+    }
+  }
+
+  #notBeforeMs(row: Row): number {
+    return this.#nowMs() - row.affinitySeconds * MS_PER_SECOND;
+  }
+
+  #listOf(row: Row, kind: EndpointList): AffinityList {
+    const lists = this.#rows.get(row) ?? {};
+    const list = lists[kind] ?? new AffinityList();
+    lists[kind] = list;
+    this.#rows.set(row, lists);
+    return list;
+  }
+}

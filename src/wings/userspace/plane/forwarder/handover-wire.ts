@@ -1,0 +1,65 @@
+import type { EndpointList, ServicePortKey, SourceClass } from '../../../../forwarding/model.ts';
+import type { WireEndpoint, WireEndpointCount } from '../protocol.ts';
+import type { MovedPair } from './messages.ts';
+
+/**
+ * What goes over the handover socket (SOCK_SEQPACKET): one JSON message in a packet, with descriptors
+ * where it names sockets.
+ *
+ *   agent:  {ask: listeners}                      forwarder:  {listeners}, with their descriptors
+ *   new:    {ask: pairs}                          old:        {affinity}…, {pairs}…, {affinity}…, {counts}…, {end}
+ *           {taken: true}                                     {yours: true}
+ *                                                             {counts}… of its last connections, when it ends
+ *
+ * The old one goes on with its pairs unless it reads `taken`, and never after `yours`; the new one does
+ * not touch them before `yours`. So no byte is read twice, whichever of them is late.
+ */
+export type HandoverAsk =
+  | { readonly ask: 'listeners' }
+  | { readonly ask: 'pairs' }
+  | { readonly taken: true };
+
+export type HandoverTell =
+  | { readonly listeners: readonly { readonly source: SourceClass; readonly isIPv6: boolean }[] }
+  | { readonly pairs: readonly WirePair[] }
+  | { readonly affinity: readonly WireAffinity[] }
+  | { readonly counts: HandedCounts }
+  | { readonly end: true }
+  | { readonly yours: true }
+  | { readonly error: string };
+
+/** Its descriptors are in the packet: client, endpoint, client, endpoint, … */
+export interface WirePair extends Omit<MovedPair, 'clientFd' | 'endpointFd' | 'slot'> {
+  readonly row: ServicePortKey;
+  readonly endpoint: WireEndpoint;
+}
+
+export type WireAffinity = readonly [
+  row: ServicePortKey,
+  list: EndpointList,
+  client: string,
+  endpoint: WireEndpoint,
+  renewedAtMs: number,
+];
+
+export interface HandedCounts {
+  /** `open` and `avoidedMs` mean nothing here. */
+  readonly endpoints: readonly WireEndpointCount[];
+  readonly accepted: number;
+  readonly failed: number;
+  readonly unknownFrontend: number;
+}
+
+export const PAIRS_PER_PACKET = 100;
+export const ENTRIES_PER_PACKET = 250;
+
+export function* inGroups<T>(elements: Iterable<T>, size: number): Generator<T[]> {
+  let group: T[] = [];
+  for (const element of elements) {
+    group.push(element);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}

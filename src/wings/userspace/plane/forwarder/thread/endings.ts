@@ -1,0 +1,71 @@
+import { close } from '../../../../../linux/sockets/libc.ts';
+import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
+import type { Blocks } from './blocks.ts';
+import type { Counts } from './counts.ts';
+import { NONE, type Pair, STATE, type Stream } from './pair.ts';
+import type { SocketTable } from './socket-table.ts';
+
+/** All pairs of the thread, and how they end. */
+export class Endings {
+  readonly #pairs = new Set<Pair>();
+  readonly #sockets: SocketTable;
+  readonly #options: SocketOptions;
+  readonly #counts: Counts;
+  readonly #blocks: Blocks;
+
+  constructor(of: {
+    sockets: SocketTable;
+    options: SocketOptions;
+    counts: Counts;
+    blocks: Blocks;
+  }) {
+    this.#sockets = of.sockets;
+    this.#options = of.options;
+    this.#counts = of.counts;
+    this.#blocks = of.blocks;
+  }
+
+  /** In the order in which they were opened. */
+  get pairs(): ReadonlySet<Pair> {
+    return this.#pairs;
+  }
+
+  begin(pair: Pair): void {
+    this.#pairs.add(pair);
+    this.#counts.changeConnections(1);
+  }
+
+  /** What one side broke off, or what cannot go on, is reset on both sides. */
+  reset(pair: Pair): void {
+    if (pair.state === STATE.closed) return;
+    this.#options.resetOnClose(pair.clientFd);
+    if (pair.endpointFd !== NONE) this.#options.resetOnClose(pair.endpointFd);
+    this.close(pair);
+  }
+
+  close(pair: Pair): void {
+    if (pair.state === STATE.closed) return;
+    this.forget(pair);
+    if (pair.endpointFd !== NONE) close(pair.endpointFd);
+    close(pair.clientFd);
+  }
+
+  /** Without closing its sockets. */
+  forget(pair: Pair): void {
+    pair.state = STATE.closed;
+    pair.queue?.remove(pair);
+    this.#pairs.delete(pair);
+    this.#counts.changeConnections(-1);
+    this.#release(pair.toEndpoint);
+    this.#release(pair.toClient);
+    if (pair.endpointFd !== NONE) this.#sockets.forget(pair.toClient);
+    this.#sockets.forget(pair.toEndpoint);
+    if (pair.slot !== NONE) this.#counts.changeOpen(pair.slot, -1);
+    pair.slot = NONE;
+  }
+
+  #release(stream: Stream): void {
+    if (stream.rest !== undefined) this.#blocks.release(stream.rest);
+    stream.rest = undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DataPlane, Drift, InspectionDepth } from '../../../dataplanes/contract.ts';
+import { bring } from '../../ebpf/plane/testing/packet-plane.ts';
+import type { Forwarding } from '../../../forwarding/model.ts';
+import type { Surroundings } from '../../../modes/part.ts';
+import { USERSPACE } from '../userspace-mode.ts';
+
+/** Mode userspace as the agent runs it: drift leads to an inspection. */
+export class WholeUserspace implements AsyncDisposable {
+  readonly plane: DataPlane;
+  readonly warnings: string[] = [];
+  readonly drifts: string[] = [];
+  rows: readonly Forwarding[] = [];
+  readonly #stop = new AbortController();
+  #busy: Promise<unknown> = Promise.resolve();
+  #watch: Promise<void> = Promise.resolve();
+
+  constructor(around: Surroundings) {
+    this.plane = USERSPACE.open({
+      userspace: { threads: 1 },
+      onWarning: (message) => this.warnings.push(message),
+      ...around,
+    });
+  }
+
+  async start(rows: readonly Forwarding[]): Promise<this> {
+    this.rows = rows;
+    await this.inspect();
+    this.#watch = this.plane.watch((drift) => this.#take(drift), this.#stop.signal);
+    return this;
+  }
+
+  /** One call at a time, as the contract demands. */
+  async inspect(depth: InspectionDepth = 'everything'): Promise<void> {
+    const inspection = this.#busy.then(() => bring(this.plane, this.rows, { depth }));
+    this.#busy = inspection.then(
+      () => undefined,
+      () => undefined,
+    );
+    await inspection;
+  }
+
+  /** The end of the agent, with a signal that it can handle. */
+  async end(): Promise<void> {
+    await this.crash();
+    await this.plane.release?.();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+  }
+
+  /** Without `release`, as after kill -9, but for the connections to the forwarder. */
+  async crash(): Promise<void> {
+    this.#stop.abort();
+    await this.#watch;
+    await this.#busy;
+  }
+
+  async pid(): Promise<number | undefined> {
+    return (await this.plane.forwarder?.())?.process?.pid;
+  }
+
+  /** Where new connections go. */
+  async serves(): Promise<'forwarder' | 'kernel'> {
+    const attached = (await this.plane.attachments?.()) ?? [];
+    const listeners = attached.find(({ name }) => name === 'listeners IPv4');
+    return listeners?.isAttached ? 'forwarder' : 'kernel';
+  }
+
+  #take({ what }: Drift): void {
+    this.drifts.push(what);
+    void this.inspect('reported').catch((error: unknown) => this.warnings.push(String(error)));
+  }
+}
+
+/** A run folder whose path is short enough for a socket. */
+export function ownRunFolder(): { readonly path: string; leave(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'fl-'));
+  return { path, leave: () => rmSync(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import type { HistoryRequest } from '../../agent/history/page.ts';
+import { readHistory, readNode } from '../../agent/servers/status-client.ts';
+import type { Clock } from '../../time/clock.ts';
+import { findBasis } from '../../commands/basis/basis.ts';
+import { reportOn } from '../../commands/doctor/examine.ts';
+import { readPatient } from '../../commands/doctor/subject.ts';
+import { explainOnce, groundsFor, inquire, targetFrom } from '../../commands/explain/ask.ts';
+import { STATUS_SOCKET } from '../../commands/run/folder.ts';
+import { AgentStatus, nodeAbout } from './agent-status.ts';
+import { changesBefore } from './change-pages.ts';
+import { OneAtATime } from './one-at-a-time.ts';
+import type { ChangesAnswer } from './protocol/changes.ts';
+import type { DoctorAnswer } from './protocol/doctor.ts';
+import type { NodeAbout } from './protocol/node.ts';
+import type { PathAnswer } from './protocol/path.ts';
+import type { ServiceAnswer } from './protocol/service.ts';
+import type { Hello } from './protocol/tick.ts';
+import { search } from './search.ts';
+import { servicePortAnswer } from './service-answer.ts';
+import type { Session } from './session.ts';
+import type { PathQuestion, ViewData } from './view-data.ts';
+
+export interface NodeDataOptions {
+  readonly runFolder: string;
+  readonly session: Session;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
+  readonly mayProbe: boolean;
+}
+
+const CHANGES_OF_HELLO = 20;
+const CHANGES_OF_SERVICE = 50;
+const CHANGES_OF_PAGE = 100;
+/** Questions that wait: each takes milliseconds, and one with a probe up to five seconds. */
+const MOST_QUESTIONS = 4;
+/** A report of the doctor reads every rule: it is given to all who ask within this time. */
+const DOCTOR_KEPT_MS = 5_000;
+
+/** Answers of this machine's agent and kernel. */
+export class NodeData implements ViewData {
+  readonly #options: NodeDataOptions;
+  readonly #socketPath: string;
+  readonly #status: AgentStatus;
+  readonly #questions = new OneAtATime(MOST_QUESTIONS);
+  #doctor: { readonly atMs: number; readonly report: Promise<DoctorAnswer> } | undefined;
+
+  constructor(options: NodeDataOptions) {
+    this.#options = options;
+    this.#socketPath = join(options.runFolder, STATUS_SOCKET);
+    this.#status = new AgentStatus(this.#socketPath, () => options.clock.monotonicMs());
+  }
+
+  async node(): Promise<NodeAbout> {
+    const node = await readNode({ socketPath: this.#socketPath });
+    return nodeAbout(node, await this.#status.now(), this.#options.mayProbe);
+  }
+
+  async hello(): Promise<Hello> {
+    const [about, { changes }] = await Promise.all([
+      this.node(),
+      this.#changes({ before: undefined, service: undefined, most: CHANGES_OF_HELLO }),
+    ]);
+    return { about, past: this.#options.session.past.points(), changes };
+  }
+
+  async dots() {
+    return (await this.#options.session.watch()).dots.dots();
+  }
+
+  async search(query: string) {
+    return search((await this.#options.session.watch()).dots, query);
+  }
+
+  async service(name: string): Promise<ServiceAnswer | undefined> {
+    const watch = await this.#options.session.watch();
+    if (!watch.dots.has(name)) return undefined;
+    watch.interest.add(name);
+    const rows = await watch.rows.rows(name);
+    const of = { before: undefined, service: name, most: CHANGES_OF_SERVICE };
+    return {
+      service: name,
+      ports: rows.map((row) => servicePortAnswer(row, watch.gathered)),
+      changes: (await this.#changes(of)).changes,
+    };
+  }
+
+  async changes(of: { before: number | undefined; service: string | undefined }) {
+    return await this.#changes({ ...of, most: CHANGES_OF_PAGE });
+  }
+
+  async path(question: PathQuestion): Promise<PathAnswer> {
+    return await this.#questions.run(async () => await this.#explain(question));
+  }
+
+  async doctor(): Promise<DoctorAnswer> {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (this.#doctor === undefined || nowMs - this.#doctor.atMs > DOCTOR_KEPT_MS) {
+      this.#doctor = { atMs: nowMs, report: this.#examine() };
+    }
+    return await this.#doctor.report;
+  }
+
+  async #examine(): Promise<DoctorAnswer> {
+    const report = await reportOn(await readPatient(this.#options.runFolder));
+    return { atMs: Math.round(this.#options.clock.wallMs()), ...report };
+  }
+
+  async #explain({ target: text, from = 'pod', probe }: PathQuestion): Promise<PathAnswer> {
+    const { runFolder } = this.#options;
+    const target = targetFrom(text);
+    const basis = await findBasis({ flags: new Map(), options: { runFolder } });
+    const inquiry = await inquire(basis, { text, target, options: { from, probe } });
+    return await explainOnce(inquiry, await groundsFor(inquiry));
+  }
+
+  async #changes(of: Parameters<typeof changesBefore>[1]): Promise<ChangesAnswer> {
+    const socketPath = this.#socketPath;
+    const read = async (request: HistoryRequest) => await readHistory(request, { socketPath });
+    return await changesBefore(read, of);
+  }
+}
