@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Source, SourceEvent } from '../cluster/source.ts';
+import type { ModeNeeds } from '../config/modes.ts';
 import type { DataPlane, Desired, Drift, NodeFacts } from '../dataplanes/contract.ts';
 import { type ServicePortId, servicePortKey } from '../forwarding/model.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
@@ -20,7 +21,6 @@ import type { ServiceHealthCheck } from './health-checks.ts';
 import type { HeldPort, HostSockets } from './host-sockets.ts';
 import { Intake } from './intake.ts';
 import type { MachineAddresses } from './machine-addresses.ts';
-import type { ModeNeeds } from './mode-needs.ts';
 import type { NoLocalCount } from './no-local.ts';
 import type { AgentObserver } from './observer.ts';
 import { Observers } from './observers.ts';

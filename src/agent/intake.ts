@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Kind } from '../cluster/kinds.ts';
 import type { NodeObject, SliceObject } from '../cluster/objects.ts';
 import type { SourceEvent } from '../cluster/source.ts';
+import type { ModeNeeds } from '../config/modes.ts';
 import type { NodeFacts } from '../dataplanes/contract.ts';
 import { ForwardingTable } from '../forwarding/table.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { ObjectChange } from './history/object-change.ts';
 import type { HeldPort } from './host-sockets.ts';
-import type { ModeNeeds } from './mode-needs.ts';
 import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
 
 /** The object of an event, for measurements and the history. */

@@ -2,10 +2,10 @@ import { type Cidr, contains, formatCidr, parseCidrs, unionOf } from '../address
 import { canonicalIp, formatIp, type IpAddress, parseIp } from '../addresses/ip.ts';
 import { isLoopbackAddress, isLoopbackIp } from '../addresses/loopback.ts';
 import type { NodeObject } from '../cluster/objects.ts';
+import type { ModeNeeds } from '../config/modes.ts';
 import type { NodeFacts, PodDetection } from '../dataplanes/contract.ts';
 import type { Family, FrontendKind, NodeView } from '../forwarding/model.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import type { ModeNeeds } from './mode-needs.ts';
 
 /** Everything that decides how this node differs from all others. */
 export interface NodeInput {

@@ -1,4 +1,3 @@
-import type { TunnelCounts } from '../wings/outside/port-forward/pod-tunnels.ts';
 import type { Attachment, DataPlane, ForwarderReport, IpvsReport } from '../dataplanes/contract.ts';
 import type { Contents } from '../forwarding/contents.ts';
 import type { Agent } from './agent.ts';
@@ -11,6 +10,15 @@ interface IpvsPart {
   readonly ipvs?: IpvsReport;
   /** Why it could not be read. */
   readonly ipvsFailure?: Failure;
+}
+
+/** Connections to pods through the API server. */
+export interface TunnelCounts {
+  readonly open: number;
+  readonly idle: number;
+  readonly openedTotal: number;
+  readonly connectionsTotal: number;
+  readonly waiting: number;
 }
 
 /** The data of `fairlead status`: the snapshot, and what is read only on request. */

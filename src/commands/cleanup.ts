@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { MODE_NAMES } from '../config/modes.ts';
 import { RUN_FOLDER } from '../config/run-folder.ts';
-import { DEFAULT_EBPF } from '../wings/ebpf/hooks-part.ts';
+import { DEFAULT_EBPF } from '../config/settings.ts';
 import { cleanMachine, type WhatToClean } from './cleanup/clean-machine.ts';
 import { type KernelMachineOptions, kernelMachine } from './cleanup/kernel-machine.ts';
 import { assertNetAdmin } from './run/machine.ts';

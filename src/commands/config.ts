@@ -9,7 +9,7 @@ import { formatProblem } from '../config/problem.ts';
 import { configurationJsonSchema } from '../config/schema.ts';
 import type { Settings } from '../config/settings.ts';
 import { toConfigurationYaml } from '../config/write.ts';
-import { modeNamed } from '../modes/registry.ts';
+import { assertBuilt } from '../modes/registry.ts';
 import { configData, configReference, configTable } from './config-views.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
 import { accessWarnings, accessWarningText, configuredSource } from './source.ts';
@@ -55,7 +55,7 @@ async function printConfig(command: Command, { output }: ConfigOptions): Promise
   else if (output === 'yaml') printData(toConfigurationYaml(config.fields).trimEnd());
   else printPage(configTable(config));
   // Last, so that the settings are printed even if this version lacks the mode.
-  modeNamed(config.settings.mode);
+  assertBuilt(config.settings.mode);
 }
 
 /** The file may be for another machine: skip a kubeconfig that does not exist here. */

@@ -3,8 +3,8 @@ import { Intake } from '../agent/intake.ts';
 import type { MachineAddresses } from '../agent/machine-addresses.ts';
 import { ClusterError } from '../cluster/errors.ts';
 import type { SourceEvent } from '../cluster/source.ts';
+import { traitsOf } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
-import { needsOf } from '../modes/registry.ts';
 import { waitForSource } from './services/wait-for-source.ts';
 import {
   configuredSource,
@@ -47,7 +47,7 @@ export interface ObservedNode {
  */
 export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
   const { settings, nodeName, from, machine } = of;
-  const needs = needsOf(settings.mode);
+  const needs = traitsOf(settings.mode).needs;
   const broken: ClusterError[] = [];
   let isRead = false;
   const warn = problemWarnings();

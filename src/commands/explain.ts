@@ -172,9 +172,9 @@ async function explainWith(
   if (basis.by !== 'source') throw new TypeError('a change needs objects');
   const observed = await observe(basis);
   await observed.stop();
-  const now = await nowOf(inquiry, groundsOfObserved(observed, basis));
+  const now = await nowOf(inquiry, await groundsOfObserved(observed, basis));
   const changes = await applyManifests(observed, { paths: files, nodeName: basis.nodeName });
-  const explanation = await explainOnce(inquiry, groundsOfObserved(observed, basis));
+  const explanation = await explainOnce(inquiry, await groundsOfObserved(observed, basis));
   const { table } = observed.intake;
   const open = await reportOpen(changes, { table, ...by });
   return { explanation, change: { files, now, rows: whatIf(changes), open } };

@@ -9,7 +9,6 @@ import { configCommand } from './config.ts';
 import { explainCommand } from './explain.ts';
 import { runProgram } from './program.ts';
 import { servicesCommand } from './services.ts';
-import { sizeCommand } from './size.ts';
 
 const COLUMNS = 80;
 const NAME = `web-${'x'.repeat(55)}-end`;
@@ -78,7 +77,6 @@ describe('on a terminal of 80 columns', () => {
       explainCommand,
       ['--node', NODE, `shop-${'z'.repeat(58)}/${NAME}`, '--from', ENDPOINT],
     ],
-    'size fits': [sizeCommand, ['--services', '50000', '--endpoints', '5']],
   };
   for (const [name, [make, args]] of Object.entries(cases)) {
     it(name, async (t) => {
@@ -86,10 +84,7 @@ describe('on a terminal of 80 columns', () => {
       t.after(() => rm(folder, { recursive: true }));
       const file = join(folder, 'objects.yaml');
       await writeFile(file, OBJECTS.map((object) => JSON.stringify(object)).join('\n---\n'));
-      const text = await shown(t, make(), [
-        ...args,
-        ...(name.startsWith('size') ? [] : ['-f', file]),
-      ]);
+      const text = await shown(t, make(), [...args, ...['-f', file]]);
       assert.ok(text.length > COLUMNS, text);
       assert.deepEqual(
         text.split('\n').filter((line) => line.length > COLUMNS),

@@ -60,7 +60,7 @@ async function render(
   options: RenderOptions,
 ): Promise<void> {
   const { settings } = basis.config;
-  const mode = modeNamed(settings.mode);
+  const mode = await modeNamed(settings.mode);
   // All rows: some of the numbers in a table depend on the others.
   const answer = await answerOf(basis);
   const { facts } = answer;

@@ -16,17 +16,17 @@ import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Logger } from '../log/logger.ts';
 import { openNetfilter } from '../modes/netfilter.ts';
 import type { Part } from '../modes/part.ts';
-import { ALL_PARTS, modeNamed } from '../modes/registry.ts';
+import { allParts, modeNamed } from '../modes/registry.ts';
 import { removeOtherParts } from '../modes/remove-other-parts.ts';
+import type { PodNetwork } from '../modes/wing.ts';
 import { systemClock } from '../time/clock.ts';
+import { podNetworks, WINGS } from '../wings.ts';
 import { manifestsOption } from './basis/options.ts';
 import { cleanUp } from './cleanup.ts';
-import { exitCodeOf } from './command-error.ts';
+import { CommandError, exitCodeOf } from './command-error.ts';
 import { TAKE_OVER } from './invocation.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
-import { PodNetwork } from '../wings/outside/pod-network/pod-network.ts';
 import { giveBackLargeBlocks, giveBackMemory } from './run/give-back-memory.ts';
-import { removeKubeProxyIpvs } from './run/kube-proxy-ipvs.ts';
 import { removeKubeProxyTables } from './run/kube-proxy-tables.ts';
 import { keepLastWords, tellFailure } from './run/last-words.ts';
 import { type Log, openLog } from './run/logger.ts';
@@ -111,7 +111,7 @@ async function run(start: Start): Promise<void> {
 async function runLogging({ config, load, options }: Start, { log, lines }: Log): Promise<void> {
   const { settings } = config;
   // Before anything on the machine is changed.
-  const mode = modeNamed(settings.mode);
+  const mode = await modeNamed(settings.mode);
   openNoDebugger(log);
   giveBackLargeBlocks(log);
   for (const warning of config.warnings) log.warn(formatProblem(warning));
@@ -159,12 +159,16 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const proxy = assembleProxy({
     onFirstSync: () => {
       const open = (part: Part) => part.open(around);
-      const others = { mode, parts: ALL_PARTS, open, log, clock: systemClock, random: Math.random };
+      const others = { mode, open, log, clock: systemClock, random: Math.random };
       const onFailed = () => proxy.metrics.onCleanupFailed();
       // Its sets can only be destroyed when no rule uses them.
       const removeLeftovers = async () => {
-        await removeOtherParts({ ...others, onFailed }, lifetime.signal);
-        if (options.takeOver) await removeKubeProxyIpvs({ plane, log, ipvs }, lifetime.signal);
+        const parts = await allParts();
+        await removeOtherParts({ ...others, parts, onFailed }, lifetime.signal);
+        if (!options.takeOver) return;
+        for (const { removeKubeProxyIpvs } of WINGS) {
+          await (await removeKubeProxyIpvs?.())?.({ plane, log, ipvs }, lifetime.signal);
+        }
       };
       afterwards = Promise.all([
         removeLeftovers(),
@@ -219,8 +223,15 @@ function untilSignalled(log: Log['log']): AbortController {
 /** Undefined: pods are reached by packets. */
 async function openPodNetwork(settings: Settings, log: Logger): Promise<PodNetwork | undefined> {
   if (settings.podNetwork === 'routed') return undefined;
+  const networks = await podNetworks();
+  if (networks === undefined) {
+    throw new CommandError('this build lacks the pod network through the API server', {
+      code: 'POD_NETWORK_MISSING',
+      next: 'set fairlead.podNetwork to "routed", or use a complete build',
+    });
+  }
   const { dnsStub, clusterDomain } = settings;
-  return new PodNetwork({ access: await configuredAccess(settings), log, dnsStub, clusterDomain });
+  return networks.open({ access: await configuredAccess(settings), log, dnsStub, clusterDomain });
 }
 
 function sourceOptions(settings: Settings, options: RunOptions): SourceOptions {

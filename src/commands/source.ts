@@ -8,9 +8,9 @@ import type { RequestListener } from '../cluster/request-seen.ts';
 import type { Scope } from '../cluster/scope.ts';
 import { gapText, type ServerReport, serverText } from '../cluster/server-report.ts';
 import type { ProblemListener, Source } from '../cluster/source.ts';
+import { traitsOf } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
-import { needsOf } from '../modes/registry.ts';
 import { systemClock } from '../time/clock.ts';
 import { kubeconfigFiles } from './kubeconfig-files.ts';
 import { type Digest, problemDigest } from './problem-digest.ts';
@@ -58,7 +58,7 @@ export function configuredSource(settings: Settings): SourceOptions {
     accept: settings.podNetwork === 'api-server' ? 'application/json' : accept,
     keepsPodNames: settings.podNetwork === 'api-server',
     scope: settings.scope,
-    watchesNamespaces: needsOf(settings.mode).namespaces,
+    watchesNamespaces: traitsOf(settings.mode).needs.namespaces,
     watchesServiceCidrs: settings.serviceRanges.length === 0,
   };
 }

@@ -5,9 +5,9 @@ import type { StatusPage } from '../agent/status-page.ts';
 import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { EndpointCount } from '../dataplanes/contract.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
-import { copiedConnectionsIn } from '../modes/registry.ts';
+import { modeOfAgent } from '../modes/registry.ts';
 import { systemClock } from '../time/clock.ts';
-import { tokenNote } from '../wings/outside/token-note.ts';
+import { tokenNote } from '../wings.ts';
 import { STATUS_SOCKET } from './run/folder.ts';
 import { connectionsView } from './status/connections-view.ts';
 import { countersView } from './status/counters.ts';
@@ -83,14 +83,14 @@ async function showConnections(options: StatusOptions, socketPath: string): Prom
   const rows = await readRows({ socketPath });
   const frontends = servedFrontends(rows.map(({ forwarding }) => forwarding));
   const wanted = {
-    mode,
     most: options.all ? Number.POSITIVE_INFINITY : CONNECTIONS_SHOWN,
     ...(typeof options.connections === 'string' ? { service: options.connections } : {}),
   };
-  const copied = copiedConnectionsIn(mode);
+  const { copied, unseenConnections: unseen } = (await modeOfAgent(mode)) ?? {};
   const shown = await readConnections(frontends, wanted, {
     conntrack: new KernelConntrack(),
     ...(copied ? { forwarder: { of: copied, runFolder: options.runFolder } } : {}),
+    unseen,
     nowMs: systemClock.wallMs(),
     signal: AbortSignal.timeout(READ_DEADLINE_MS),
   });

@@ -1,10 +1,6 @@
 import type { Command } from 'commander';
-
-/** A command that is loaded when it is called: a start must not pay for the others. */
-interface CommandEntry {
-  readonly name: string;
-  readonly load: () => Promise<Command>;
-}
+import type { CommandEntry } from '../modes/wing.ts';
+import { WINGS } from '../wings.ts';
 
 interface CommandGroup {
   /** The heading that the help has them under. */
@@ -22,8 +18,6 @@ const GROUPS: readonly CommandGroup[] = [
     commands: [
       { name: 'status', load: async () => (await import('./status.ts')).statusCommand() },
       { name: 'services', load: async () => (await import('./services.ts')).servicesCommand() },
-      { name: 'top', load: async () => (await import('../wings/top/top-command.ts')).topCommand() },
-      { name: 'view', load: async () => (await import('../wings/view/view-command.ts')).viewCommand() },
       { name: 'explain', load: async () => (await import('./explain.ts')).explainCommand() },
       { name: 'diff', load: async () => (await import('./diff.ts')).diffCommand() },
       { name: 'history', load: async () => (await import('./history.ts')).historyCommand() },
@@ -33,16 +27,12 @@ const GROUPS: readonly CommandGroup[] = [
   },
   {
     heading: 'Outside the cluster:',
-    commands: [
-      { name: 'outside', load: async () => (await import('../wings/outside/outside-command.ts')).outsideCommand() },
-      { name: 'shell', load: async () => (await import('../wings/outside/shell/shell-command.ts')).shellCommand() },
-    ],
+    commands: [],
   },
   {
     heading: 'Configure and maintain:',
     commands: [
       { name: 'config', load: async () => (await import('./config.ts')).configCommand() },
-      { name: 'size', load: async () => (await import('./size.ts')).sizeCommand() },
       { name: 'cleanup', load: async () => (await import('./cleanup.ts')).cleanupCommand() },
       {
         name: 'completion',
@@ -69,9 +59,13 @@ export async function commandsFor([first]: readonly string[]): Promise<readonly 
 async function loaded(isWanted: (entry: CommandEntry) => boolean): Promise<readonly Command[]> {
   const commands: Command[] = [];
   for (const group of GROUPS) {
-    for (const entry of group.commands.filter(isWanted)) {
+    for (const entry of [...group.commands, ...ofWings(group)].filter(isWanted)) {
       commands.push((await entry.load()).helpGroup(group.heading));
     }
   }
   return commands;
+}
+
+function ofWings({ heading }: CommandGroup): readonly CommandEntry[] {
+  return WINGS.flatMap(({ commands }) => commands?.[heading] ?? []);
 }

@@ -1,3 +1,11 @@
+/** The inputs that a mode needs besides Services, EndpointSlices and the Node. */
+export interface ModeNeeds {
+  /** Addresses of the machine: the plane leaves them to packets, as a process may serve them. */
+  readonly ownAddresses: boolean;
+  /** Namespace objects: a label of theirs takes their Services away from the mode's programs. */
+  readonly namespaces: boolean;
+}
+
 /**
  * The properties of a mode that the configuration needs: which fields it reads, and where node
  * ports answer.
@@ -7,6 +15,7 @@ interface ModeTraits {
   readonly isOfKubeProxy: boolean;
   /** The feature gate of kube-proxy without which its field `mode` may not name it. */
   readonly gate?: 'KubeProxyIPVS';
+  readonly needs: ModeNeeds;
   /** Whether `fairlead.interfaces` chooses the interfaces that it serves. */
   readonly choosesInterfaces?: true;
   /** Whether its rules can hand connections to a network through the API server (`fairlead.podNetwork`). */
@@ -23,18 +32,24 @@ interface ModeTraits {
   readonly loopback: 'forwarded' | 'relayed';
 }
 
+const NO_NEEDS: ModeNeeds = { ownAddresses: false, namespaces: false };
+
 const KUBE_PROXY_NFTABLES = {
   isOfKubeProxy: true,
   masqueradeBlock: 'nftables',
   syncBlock: 'nftables',
   servesAllAddresses: false,
   loopback: 'relayed',
+  needs: NO_NEEDS,
 } as const;
 
 /** Modes that kube-proxy does not have read the block of the one that is most like them. */
 const OWN = { ...KUBE_PROXY_NFTABLES, isOfKubeProxy: false } as const;
 
-/** Every mode that a configuration may name; `src/modes/registry.ts` has a value for each. */
+/** Hooks act before there is a packet, so they need what is not for them. */
+const HOOKS = { ...OWN, needs: { ownAddresses: true, namespaces: true } } as const;
+
+/** Every mode that a configuration may name; `src/modes/registry.ts` has a value for each that is built in. */
 const TRAITS = {
   nftables: { ...KUBE_PROXY_NFTABLES, hasApiServerNetwork: true },
   iptables: {
@@ -43,17 +58,20 @@ const TRAITS = {
     syncBlock: 'iptables',
     servesAllAddresses: true,
     loopback: 'forwarded',
+    needs: NO_NEEDS,
   },
   ipvs: {
     isOfKubeProxy: true,
     gate: 'KubeProxyIPVS',
+    // Each address of the machine has a virtual server for each node port.
+    needs: { ownAddresses: true, namespaces: false },
     masqueradeBlock: 'iptables',
     syncBlock: 'ipvs',
     servesAllAddresses: true,
     loopback: 'relayed',
   },
-  'socket-ebpf': { ...OWN },
-  'tc-ebpf': { ...OWN, choosesInterfaces: true },
+  'socket-ebpf': { ...HOOKS },
+  'tc-ebpf': { ...HOOKS, choosesInterfaces: true },
   userspace: { ...OWN, hasForwarder: true },
 } as const satisfies Record<string, ModeTraits>;
 

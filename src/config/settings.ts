@@ -122,6 +122,8 @@ export interface IpvsSettings {
   readonly udpTimeoutMs?: number;
 }
 
+export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
+
 export interface EbpfSettings {
   /** Undefined: the root cgroup. */
   readonly cgroupPath?: string;

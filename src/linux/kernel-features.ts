@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hasConntrack } from './conntrack/has-conntrack.ts';
-import { IpvsError } from './ipvs/errors.ts';
-import { openIpvsExchange } from './ipvs/exchange.ts';
 import { NetlinkError } from './netlink/errors.ts';
+import { genericFamily, NETLINK_GENERIC } from './netlink/generic-family.ts';
 import { openNetlink } from './netlink/socket.ts';
 import { NftConnection } from './nftables/connection.ts';
 import { NETLINK_NETFILTER } from './nftables/protocol.ts';
@@ -46,10 +45,9 @@ async function hasNfTables(): Promise<boolean> {
 /** A process that may not ask is told yes. */
 async function hasIpvs(): Promise<boolean> {
   try {
-    using _ = await openIpvsExchange();
-    return true;
+    using netlink = openNetlink({ protocol: NETLINK_GENERIC });
+    return (await genericFamily(netlink, 'IPVS')) !== undefined;
   } catch (error) {
-    if (error instanceof IpvsError) return false;
     if (error instanceof NetlinkError && error.code === 'EPERM') return true;
     throw error;
   }

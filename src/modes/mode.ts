@@ -1,31 +1,17 @@
 import type { FailureNames } from '../agent/metrics/failure-names.ts';
 import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
-import type { ModeNeeds } from '../agent/mode-needs.ts';
 import type { ModeName } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
 import type { DataPlane, Desired, NodeFacts } from '../dataplanes/contract.ts';
-import type { ClusterSize, MapSize } from '../wings/ebpf/plane/maps/map-sizes.ts';
-import type { Answers } from '../wings/userspace/plane/protocol.ts';
 import type { LeftAlone, MadeBy, UnevenChoice } from '../forwarding/answer/place.ts';
 import type { Family, Forwarding, SourceClass } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
+import type { CopiedConnections } from './copied-connections.ts';
 import type { Page } from './pages/page.ts';
 import type { Part, Surroundings } from './part.ts';
 import type { ModeProof } from './proof/mode-proof.ts';
 import type { ServiceNeeds } from './service-needs.ts';
-
-/** Connections of a forwarder. */
-export interface CopiedConnections {
-  /** Where conntrack entries lead that only hand a connection over to the forwarder. */
-  readonly addresses: readonly string[];
-  /** The first ones, and how many there are. Undefined: there is no forwarder. */
-  read(of: {
-    readonly runFolder: string;
-    readonly most: number;
-    readonly signal: AbortSignal;
-  }): Promise<Answers['connections'] | undefined>;
-}
 
 /**
  * A way to forward packets, as one value: everything outside of `src/dataplanes` that differs
@@ -33,8 +19,6 @@ export interface CopiedConnections {
  */
 export interface Mode {
   readonly name: ModeName;
-  /** The inputs that it needs from the agent. */
-  readonly needs: ModeNeeds;
   /** What the service that runs it must be allowed. */
   readonly service: ServiceNeeds;
   /** In the order of removal: what packets reach first is removed first. */
@@ -54,8 +38,6 @@ export interface Mode {
   ): readonly Page[];
   /** For `render --raw`: one family as the kernel's own tools print or read it. */
   raw(desired: Desired, family: Family, settings: Settings): string;
-  /** For `size`: kernel memory for a cluster. Undefined: it has no maps to size beforehand. */
-  size?(cluster: ClusterSize): readonly MapSize[];
   /** For `explain`: packets that its rules neither reject nor drop. Undefined: none. */
   readonly leavesAlone?: LeftAlone;
   /** For `explain`: how a packet proves its path. Undefined: it cannot in this mode. */

@@ -15,15 +15,6 @@ import { NETLINK_NEEDS } from './service-needs.ts';
 
 export const NFTABLES_PART: Part = {
   name: 'nftables',
-  attachments: [
-    {
-      place: 'nftables',
-      title: 'nftables',
-      noun: 'table',
-      isHook: false,
-      named: (name) => `nftables ${name}`,
-    },
-  ],
   open: ({ openNetlink = openNetfilter }) => new NftablesPlane({ openNetlink }),
 };
 
@@ -35,7 +26,6 @@ export const NFTABLES_FAILURES: FailureNames = {
 
 export const NFTABLES: Mode = {
   name: 'nftables',
-  needs: { ownAddresses: false, namespaces: false },
   service: NETLINK_NEEDS,
   parts: [NFTABLES_PART],
   open: (around) => NFTABLES_PART.open(around),

@@ -1,7 +1,5 @@
 import type { EbpfSettings, IpvsSettings, UserspaceSettings } from '../config/settings.ts';
 import type { DataPlane } from '../dataplanes/contract.ts';
-import type { HooksOptions } from '../wings/ebpf/plane/options.ts';
-import type { Ipvs } from '../linux/ipvs/model.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Netlink } from '../linux/netlink/socket.ts';
 
@@ -21,12 +19,6 @@ export interface Surroundings {
   readonly setSysctl?: (needed: NeededSysctl) => Promise<void>;
   /** In place of the kernel's own, where faults are planted in what it answers. */
   readonly openNetlink?: (kind: 'requests' | 'events') => Netlink;
-  readonly openIpvs?: () => Ipvs;
-  readonly openTables?: HooksOptions['openTables'];
-  /** In place of the shipped program. */
-  readonly forwarderProgram?: string;
-  /** In place of 30 s, after which a forwarder that does not answer is killed. */
-  readonly forwarderHungMs?: number;
 }
 
 /** How `fairlead status` speaks of the attachments of one kind. */
@@ -39,15 +31,14 @@ export interface AttachmentWords {
   readonly noun?: string;
   /** Whether packets or sockets meet it before any rules. */
   readonly isHook: boolean;
-  /** One of them by its name. */
-  readonly named: (name: string) => string;
+  /** What stands before the name of one of them. */
+  readonly one: string;
 }
 
 /** Objects in the kernel that are written and removed together. Several modes may have the same part. */
 export interface Part {
   /** As `fairlead cleanup` prints it. */
   readonly name: string;
-  readonly attachments: readonly AttachmentWords[];
   /** Opens nothing in the kernel yet. */
   open(around: Surroundings): DataPlane;
 }

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MODE_NAMES } from '../config/modes.ts';
-import { ALL_PARTS, modeNamed, SIZED_MODES } from './registry.ts';
+import { MODE_NAMES, traitsOf } from '../config/modes.ts';
+import { allModes, allParts, modeNamed } from './registry.ts';
 
-test('gives each mode the value of its own name', () => {
-  for (const name of MODE_NAMES) assert.equal(modeNamed(name).name, name);
+test('gives each mode the value of its own name', async () => {
+  for (const name of MODE_NAMES) assert.equal((await modeNamed(name)).name, name);
 });
 
-test('has every part of every mode, so that cleanup leaves none behind', () => {
-  const known = new Set(ALL_PARTS.map(({ name }) => name));
+test('has every part of every mode, so that cleanup leaves none behind', async () => {
+  const known = new Set((await allParts()).map(({ name }) => name));
   for (const name of MODE_NAMES) {
-    const { parts } = modeNamed(name);
+    const { parts } = await modeNamed(name);
     assert.ok(parts.length > 0);
     for (const part of parts) assert.ok(known.has(part.name), `${name}: ${part.name}`);
   }
 });
 
-test("counts failures under kube-proxy's names for the facility that is written", () => {
-  const names = MODE_NAMES.map((mode) => [mode, modeNamed(mode).failureMetrics] as const);
+test("counts failures under kube-proxy's names for the facility that is written", async () => {
+  const names = (await allModes()).map(({ name, failureMetrics }) => [name, failureMetrics]);
   const nftables = {
     writes: 'nftables_sync_failures_total',
     cleanups: 'nftables_cleanup_failures_total',
@@ -36,7 +36,7 @@ test("counts failures under kube-proxy's names for the facility that is written"
 });
 
 test('names what the agent must find out for each mode', () => {
-  const needs = MODE_NAMES.map((mode) => [mode, modeNamed(mode).needs] as const);
+  const needs = MODE_NAMES.map((mode) => [mode, traitsOf(mode).needs] as const);
   const none = { ownAddresses: false, namespaces: false };
   const both = { ownAddresses: true, namespaces: true };
   assert.deepEqual(Object.fromEntries(needs), {
@@ -49,11 +49,10 @@ test('names what the agent must find out for each mode', () => {
   });
 });
 
-test('does not start programs for a scrape', () => {
-  const slow = MODE_NAMES.filter((mode) => !modeNamed(mode).readsAttachmentsCheaply);
-  assert.deepEqual(slow, ['iptables']);
-});
-
-test('can size the modes that keep maps', () => {
-  assert.deepEqual(SIZED_MODES, ['socket-ebpf', 'tc-ebpf']);
+test('does not start programs for a scrape', async () => {
+  const slow = (await allModes()).filter(({ readsAttachmentsCheaply: isCheap }) => !isCheap);
+  assert.deepEqual(
+    slow.map(({ name }) => name),
+    ['iptables'],
+  );
 });

@@ -1,79 +1,60 @@
-import type { ModeNeeds } from '../agent/mode-needs.ts';
 import { MODE_NAMES, type ModeName } from '../config/modes.ts';
-import type { SourceClass } from '../forwarding/model.ts';
-import { SOCKET_HOOKS_PART } from '../wings/ebpf/hooks-part.ts';
-import { IPTABLES, IPTABLES_PART } from '../wings/iptables/iptables-mode.ts';
-import { IPVS_PART } from '../wings/ipvs/ipvs-part.ts';
-import { IPVS } from '../wings/ipvs/ipvs-mode.ts';
-import type { CopiedConnections, Mode } from './mode.ts';
-import { NFTABLES, NFTABLES_PART } from './nftables.ts';
-import type { AttachmentWords, Part } from './part.ts';
-import { SOCKET_EBPF } from '../wings/ebpf/socket-ebpf.ts';
-import { TC_EBPF } from '../wings/ebpf/tc-ebpf.ts';
-import { FORWARDER_PART } from '../wings/userspace/forwarder-part.ts';
-import { USERSPACE } from '../wings/userspace/userspace-mode.ts';
+import { WINGS } from '../wings.ts';
+import type { Mode } from './mode.ts';
+import { ModeError } from './mode-error.ts';
+import { NFTABLES } from './nftables.ts';
+import type { Part } from './part.ts';
 
-const MODES: Readonly<Record<ModeName, Mode>> = {
-  nftables: NFTABLES,
-  iptables: IPTABLES,
-  ipvs: IPVS,
-  'socket-ebpf': SOCKET_EBPF,
-  'tc-ebpf': TC_EBPF,
-  userspace: USERSPACE,
-};
+type Load = () => Promise<Mode>;
 
-/** Everything that any mode may have in the kernel, in the order in which it is removed. */
-export const ALL_PARTS: readonly Part[] = [
-  SOCKET_HOOKS_PART,
-  FORWARDER_PART,
-  IPVS_PART,
-  NFTABLES_PART,
-  IPTABLES_PART,
-];
+/** In the order in which their parts are removed. */
+const LOADS = new Map(
+  [...WINGS.map(({ modes }) => modes), { nftables: async () => NFTABLES }].flatMap(
+    (modes = {}) => Object.entries(modes) as (readonly [ModeName, Load])[],
+  ),
+);
 
-/** For a place that only later versions have, its own name. */
-export function attachmentWords(place: string): AttachmentWords {
-  const known = ALL_PARTS.flatMap(({ attachments }) => attachments);
-  const unknown = { place, title: place, noun: place, isHook: false };
-  return (
-    known.find((words) => words.place === place) ?? {
-      ...unknown,
-      named: (name) => `${place} ${name}`,
-    }
-  );
+/** Rejects where this build lacks the mode. */
+export async function modeNamed(name: ModeName): Promise<Mode> {
+  const load = LOADS.get(name);
+  if (load === undefined) throw missing(name);
+  return await load();
 }
 
-export function modeNamed(name: ModeName): Mode {
-  return MODES[name];
+/** Throws where this build lacks the mode; loads nothing. */
+export function assertBuilt(name: ModeName): void {
+  if (!LOADS.has(name)) throw missing(name);
 }
 
-/** The inputs of commands that only read. */
-export function needsOf(name: ModeName): ModeNeeds {
-  return modeNamed(name).needs;
-}
-
-/** Of an agent, which may be of a later version. */
-function found(name: string): Mode | undefined {
-  return Object.values(MODES).find((each) => each.name === name);
+function missing(name: ModeName): ModeError {
+  return new ModeError(`this build lacks mode ${name}`, {
+    code: 'MODE_MISSING',
+    next: `use one of its modes (${builtModes().join(', ')}), or a complete build`,
+  });
 }
 
 /** In the order of `MODE_NAMES`. */
-export const ALL_MODES: readonly Mode[] = MODE_NAMES.map((name) => MODES[name]);
-
-/** The modes that `fairlead size` supports. */
-export const SIZED_MODES = MODE_NAMES.filter((name) => MODES[name].size !== undefined);
-
-/** Undefined: all connections have a conntrack entry, or only a later version knows the mode. */
-export function unseenConnectionsIn(mode: string): string | undefined {
-  return found(mode)?.unseenConnections;
+export function builtModes(): readonly ModeName[] {
+  return MODE_NAMES.filter((name) => LOADS.has(name));
 }
 
-/** Source classes whose connections have no conntrack entry; none in a mode of a later version. */
-export function unseenSourcesIn(mode: string): readonly SourceClass[] {
-  return found(mode)?.unseenSources ?? [];
+/** In the order of `MODE_NAMES`. */
+export async function allModes(): Promise<readonly Mode[]> {
+  return await Promise.all(builtModes().map(modeNamed));
 }
 
-/** Undefined: the kernel forwards alone, or only a later version knows the mode. */
-export function copiedConnectionsIn(mode: string): CopiedConnections | undefined {
-  return found(mode)?.copied;
+/** Of an agent, which may be of another build: undefined where this one lacks its mode. */
+export async function modeOfAgent(name: string): Promise<Mode | undefined> {
+  const known = builtModes().find((mode) => mode === name);
+  return known === undefined ? undefined : await modeNamed(known);
+}
+
+/** Everything that any mode may have in the kernel, in the order in which it is removed. */
+export async function allParts(): Promise<readonly Part[]> {
+  const modes = await Promise.all([...LOADS.values()].map((load) => load()));
+  // Packets reach the front of a mode first.
+  const fronts = modes.flatMap(({ parts }) => parts.slice(0, -1));
+  const behind = modes.flatMap(({ parts }) => parts.slice(-1));
+  const all = [...fronts, ...behind];
+  return all.filter(({ name }, index) => all.findIndex((part) => part.name === name) === index);
 }

@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { InstantClock } from '../time/testing/instant-clock.ts';
 import { NFTABLES } from './nftables.ts';
 import type { Part } from './part.ts';
-import { ALL_PARTS } from './registry.ts';
+import { allParts } from './registry.ts';
+
+const ALL_PARTS = await allParts();
+
 import { removeOtherParts } from './remove-other-parts.ts';
 
 /** The mode is nftables; each removal fails for the reasons that are given for its part. */

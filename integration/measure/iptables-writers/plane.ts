@@ -1,8 +1,8 @@
 import type { NodeFacts } from '../../../src/dataplanes/contract.ts';
-import { IptablesPlane } from '../../../src/wings/iptables/plane/plane.ts';
 import type { Forwarding, Outcome } from '../../../src/forwarding/model.ts';
 import { openNetlink } from '../../../src/linux/netlink/socket.ts';
 import { NETLINK_NETFILTER } from '../../../src/linux/nftables/protocol.ts';
+import { IptablesPlane } from '../../../src/wings/iptables/plane/plane.ts';
 
 export const FACTS: NodeFacts = {
   podDetection: { IPv4: { by: 'cidr', cidr: '10.128.0.0/9' }, IPv6: undefined },

@@ -4,9 +4,9 @@ import type { AgentSettings } from '../../../src/agent/agent-settings.ts';
 import type { Acknowledged, AgentObserver } from '../../../src/agent/observer.ts';
 import { SETTINGS as USUAL_SETTINGS } from '../../../src/agent/testing/stage.ts';
 import { openLog } from '../../../src/commands/run/logger.ts';
+import { traitsOf } from '../../../src/config/modes.ts';
 import { NftablesPlane } from '../../../src/dataplanes/nftables/plane.ts';
 import { enterOwnNetwork } from '../../../src/linux/netlink/testing/own-namespace.ts';
-import { NFTABLES } from '../../../src/modes/nftables.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { ToldSource } from './told-source.ts';
 import { type SendWatch, watchedSockets } from './watched-netlink.ts';
@@ -48,7 +48,7 @@ export class NodeBench implements AsyncDisposable {
       source: this.source,
       addresses: { run: async () => await untilAborted(this.#lifetime.signal) },
       settings: SETTINGS,
-      needs: NFTABLES.needs,
+      needs: traitsOf('nftables').needs,
       nodeName: 'node1',
       clock: systemClock,
       log: openLog({ format: 'json', verbosity: 0 }).log,

@@ -5,10 +5,10 @@ import { Command } from 'commander';
 import { run } from '../../../lab/host/run.ts';
 import { median, quantile } from '../../../lab/host/spread.ts';
 import { formatTable } from '../../../lab/host/table.ts';
-import { testPlace } from '../../../src/wings/ebpf/plane/testing/place.ts';
-import { clusterIp, FACTS, rowOf } from '../../../src/wings/ebpf/plane/testing/rows.ts';
 import { change } from '../../../src/dataplanes/shared/testing/change.ts';
 import type { Forwarding } from '../../../src/forwarding/model.ts';
+import { testPlace } from '../../../src/wings/ebpf/plane/testing/place.ts';
+import { clusterIp, FACTS, rowOf } from '../../../src/wings/ebpf/plane/testing/rows.ts';
 
 type TestPlace = ReturnType<typeof testPlace>;
 

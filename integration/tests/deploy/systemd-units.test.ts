@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { tryRun } from '../../../lab/host/run.ts';
-import { dnsUnitText } from '../../../src/wings/outside/dns/unit-text.ts';
-import { unitText } from '../../../src/wings/outside/unit-text.ts';
 import { MODE_NAMES } from '../../../src/config/modes.ts';
 import { modeNamed } from '../../../src/modes/registry.ts';
+import { dnsUnitText } from '../../../src/wings/outside/dns/unit-text.ts';
+import { unitText } from '../../../src/wings/outside/unit-text.ts';
 
 const { exitCode } = await tryRun(['sh', '-c', 'command -v systemd-analyze']);
 const skip = exitCode === 0 ? false : 'systemd-analyze is not installed: apt-get install systemd';
@@ -29,8 +29,8 @@ async function complaints(name: string, text: string): Promise<string> {
 
 describe('systemd-analyze verify', { skip }, () => {
   for (const name of MODE_NAMES) {
-    const needs = modeNamed(name).service;
     it(`accepts the unit of mode ${name}`, async () => {
+      const needs = (await modeNamed(name)).service;
       assert.equal(await complaints('fairlead.service', unitText({ program: PROGRAM, needs })), '');
     });
   }
@@ -41,7 +41,7 @@ describe('systemd-analyze verify', { skip }, () => {
   });
 
   it('would find a misspelt key, and a program that is not there', async () => {
-    const needs = modeNamed('nftables').service;
+    const needs = (await modeNamed('nftables')).service;
     const misspelt = unitText({ program: PROGRAM, needs }).replace(
       'WatchdogSec',
       'WatchDogSeconds',

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { SLOT } from '../../../src/wings/ebpf/plane/maps/layout.ts';
 import type { ProofStep } from '../../../src/explain/proof/proof.ts';
 import type { BpfMap } from '../../../src/linux/bpf/map.ts';
 import { openPinnedMap } from '../../../src/linux/bpf/map-create.ts';
 import { findFlow } from '../../../src/linux/conntrack/find-flow.ts';
 import { PROTOCOL_TCP } from '../../../src/linux/conntrack/protocol.ts';
+import { SLOT } from '../../../src/wings/ebpf/plane/maps/layout.ts';
 import { assertProven, at, from, type SceneOf } from './questions.ts';
 import type { Explained } from './scene.ts';
 import { clusterIp } from './shop.ts';

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../../lab/host/until.ts';
 import type { DataPlane, Desired, Inspection } from '../../../src/dataplanes/contract.ts';
-import { compiledObject } from '../../../src/wings/ebpf/plane/testing/place.ts';
-import { clusterIp, FACTS, rowOf } from '../../../src/wings/ebpf/plane/testing/rows.ts';
 import { change } from '../../../src/dataplanes/shared/testing/change.ts';
 import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
 import { openPinnedLink } from '../../../src/linux/bpf/link.ts';
@@ -14,6 +12,8 @@ import { loadObject } from '../../../src/linux/bpf/load.ts';
 import { ownPlace } from '../../../src/linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import { SOCKET_HOOKS_PART } from '../../../src/wings/ebpf/hooks-part.ts';
+import { compiledObject } from '../../../src/wings/ebpf/plane/testing/place.ts';
+import { clusterIp, FACTS, rowOf } from '../../../src/wings/ebpf/plane/testing/rows.ts';
 import { SOCKET_EBPF } from '../../../src/wings/ebpf/socket-ebpf.ts';
 import { GroupHammer } from './hammer.ts';
 

@@ -7,12 +7,12 @@ import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { StatusPage } from '../../../src/agent/status-page.ts';
 import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import { isWell } from '../../../src/commands/status/summary.ts';
-import type { Tick } from '../../../src/wings/top/figures.ts';
 import {
   type NodeNetwork,
   nodeNetwork,
 } from '../../../src/wings/ebpf/plane/testing/node-network.ts';
 import { compiledProgram } from '../../../src/wings/ebpf/plane/testing/packet-plane.ts';
+import type { Tick } from '../../../src/wings/top/figures.ts';
 import { shopManifests } from './shop.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');

@@ -1,6 +1,7 @@
 import type { Kind } from '../../cluster/kinds.ts';
 import type { NodeObject, ServiceObject, SliceObject } from '../../cluster/objects.ts';
 import type { Source, SourceEvent, SourceHealth } from '../../cluster/source.ts';
+import type { ModeNeeds } from '../../config/modes.ts';
 import { equalForwarding } from '../../forwarding/equal.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
 import { SILENT_LOGGER } from '../../log/testing/silent-logger.ts';
@@ -8,7 +9,6 @@ import type { Clock } from '../../time/clock.ts';
 import { Agent, type AgentOptions } from '../agent.ts';
 import type { AgentSettings } from '../agent-settings.ts';
 import type { MachineAddresses } from '../machine-addresses.ts';
-import type { ModeNeeds } from '../mode-needs.ts';
 import { FakePlane } from './fake-plane.ts';
 
 export const KINDS: readonly Kind[] = ['service', 'slice', 'node', 'serviceCidr'];

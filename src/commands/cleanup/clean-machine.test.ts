@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { PlaneError } from '../../dataplanes/contract.ts';
 import type { Part } from '../../modes/part.ts';
-import { ALL_PARTS } from '../../modes/registry.ts';
+import { allParts } from '../../modes/registry.ts';
 import { CommandError } from '../command-error.ts';
 import { type CleanableMachine, cleanMachine } from './clean-machine.ts';
 
-const PART_NAMES = ALL_PARTS.map(({ name }) => name);
+const PART_NAMES = (await allParts()).map(({ name }) => name);
 
 /** Every part translated one address; records the calls and the output. */
 function stage(t: TestContext) {

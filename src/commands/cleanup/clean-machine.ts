@@ -2,7 +2,7 @@ import type { ModeName } from '../../config/modes.ts';
 import { type Holding, type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
 import type { Restored } from '../../linux/sysctl-state.ts';
 import type { Part } from '../../modes/part.ts';
-import { ALL_PARTS, modeNamed } from '../../modes/registry.ts';
+import { allParts, modeNamed } from '../../modes/registry.ts';
 import { CommandError } from '../command-error.ts';
 import { printPage, printWarning } from '../terminal/print.ts';
 
@@ -50,7 +50,7 @@ export async function cleanMachine(
     }
   };
   const frontends: KernelFrontend[] = [];
-  for (const part of mode === undefined ? ALL_PARTS : modeNamed(mode).parts) {
+  for (const part of mode === undefined ? await allParts() : (await modeNamed(mode)).parts) {
     await attempt(part.name, async () => {
       const removed = await machine.removePart(part);
       frontends.push(...(removed?.frontends ?? []));

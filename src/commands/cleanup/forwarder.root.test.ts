@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
+import { FORWARDER_PART } from '../../wings/userspace/forwarder-part.ts';
 import {
   keepListenerRoutes,
   keepReturnRoutes,
 } from '../../wings/userspace/plane/forwarder-routes.ts';
-import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
-import { FORWARDER_PART } from '../../wings/userspace/forwarder-part.ts';
 import { kernelMachine } from './kernel-machine.ts';
 
 const FOLDERS = { runFolder: '/nonexistent', pinFolder: '/nonexistent' };

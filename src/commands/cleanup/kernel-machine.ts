@@ -8,7 +8,7 @@ import { listOurRoutes, removeRoute } from '../../linux/route/our-routes.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
 import { ifInstalled } from '../../modes/remove-part.ts';
-import { countLookupAndRoutes, removeLookupAndRoutes } from '../../wings/outside/pod-network/routes.ts';
+import { podNetworks } from '../../wings.ts';
 import { SYSCTL_STATE } from '../run/folder.ts';
 import { assertOwnFolder } from '../run/run-folder.ts';
 import type { CleanableMachine, RemovedPart } from './clean-machine.ts';
@@ -52,9 +52,10 @@ export function kernelMachine(options: KernelMachineOptions): CleanableMachine {
 
 /** What `fairlead.podNetwork` wrote: one route for each pod, so a count. */
 async function removePodNetwork(dryRun: true | undefined): Promise<readonly string[]> {
-  const { rules, routes } = await countLookupAndRoutes();
+  const networks = await podNetworks();
+  const { rules, routes } = (await networks?.count()) ?? { rules: 0, routes: 0 };
   if (rules + routes === 0) return [];
-  if (!dryRun) await removeLookupAndRoutes();
+  if (!dryRun) await networks?.remove();
   return [`the pod network (${rules} routing rules, ${routes} routes)`];
 }
 

@@ -9,7 +9,7 @@ import { readPlaces } from '../../doctor/places.ts';
 import type { AgentState, ModeAbout, ServedNode, Subject } from '../../doctor/subject.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import type { Mode } from '../../modes/mode.ts';
-import { ALL_MODES } from '../../modes/registry.ts';
+import { allModes } from '../../modes/registry.ts';
 import { findBasis } from '../basis/basis.ts';
 import { assertSameNetwork, persistentDifferences } from '../diff/differences.ts';
 import { STATUS_SOCKET } from '../run/folder.ts';
@@ -36,21 +36,21 @@ export async function readPatient(runFolder: string): Promise<Patient> {
     };
     const { pid, mode } = agent;
     const state: AgentState = { state: 'answers', pid, conditions: status.conditions };
-    return { subject: subjectOf({ agent: state, node, usedMode: mode }), agent, status };
+    return { subject: await subjectOf({ agent: state, node, usedMode: mode }), agent, status };
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
     const agent = silentState(error);
-    const subject = subjectOf({ agent, node: undefined, usedMode: DEFAULT_MODE });
+    const subject = await subjectOf({ agent, node: undefined, usedMode: DEFAULT_MODE });
     return { subject, agent: undefined, status: undefined };
   }
 }
 
-function subjectOf(of: Pick<Subject, 'agent' | 'node' | 'usedMode'>): Subject {
+async function subjectOf(of: Pick<Subject, 'agent' | 'node' | 'usedMode'>): Promise<Subject> {
   return {
     ...of,
     sysctls: kernelSysctls(),
     places: once(() => readPlaces(of.node?.rows ?? [])),
-    modes: ALL_MODES.map(modeAbout),
+    modes: (await allModes()).map(modeAbout),
   };
 }
 

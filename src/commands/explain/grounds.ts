@@ -21,7 +21,7 @@ export async function groundsOf(basis: Basis, service: string | undefined): Prom
   const wish = service === undefined ? {} : { service };
   const answer = await answerOf(basis, { wish, withCandidates: service !== undefined });
   return {
-    place: placeOf(answer, basis),
+    place: await placeOf(answer, basis),
     rows: answer.rows.map(({ forwarding }) => forwarding),
     details: async (name) => {
       const of = (row: Row): boolean => isOf(row, name);
@@ -33,10 +33,13 @@ export async function groundsOf(basis: Basis, service: string | undefined): Prom
 }
 
 /** The same of objects that were read already. */
-export function groundsOfObserved(observed: ObservedNode, basis: SourceBasis): Grounds {
+export async function groundsOfObserved(
+  observed: ObservedNode,
+  basis: SourceBasis,
+): Promise<Grounds> {
   const answer = answerOfObserved(observed, {});
   return {
-    place: placeOf(answer, basis),
+    place: await placeOf(answer, basis),
     rows: answer.rows.map(({ forwarding }) => forwarding),
     details: async (name) => answer.rows.filter((row) => isOf(row, name)),
   };
@@ -46,9 +49,9 @@ function isOf({ forwarding: { id } }: Row, name: string): boolean {
   return `${id.namespace}/${id.service}` === name;
 }
 
-function placeOf({ view, facts }: Answer, basis: Basis): Place {
+async function placeOf({ view, facts }: Answer, basis: Basis): Promise<Place> {
   const { settings } = basis.config;
-  const { leavesAlone, unevenChoice, madeBy } = modeNamed(settings.mode);
+  const { leavesAlone, unevenChoice, madeBy } = await modeNamed(settings.mode);
   const isHere =
     basis.by === 'agent'
       ? basis.agent.networkNamespace === ownNetworkNamespace()

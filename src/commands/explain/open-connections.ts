@@ -10,7 +10,7 @@ import { addressText } from '../../linux/conntrack/address-bytes.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
-import { copiedConnectionsIn, unseenConnectionsIn } from '../../modes/registry.ts';
+import { modeOfAgent } from '../../modes/registry.ts';
 import { ownNetworkNamespace } from '../run/agent-node.ts';
 
 /** What a change would do to open connections, or why they were not counted. */
@@ -56,7 +56,7 @@ async function countOpen(
 ): Promise<OpenReport> {
   const { table, mode, runFolder } = of;
   const tally = new OpenTally(changes, (id, endpoint) => table.isServing(id, endpoint));
-  const copied = copiedConnectionsIn(mode);
+  const { copied, unseenConnections: unseen } = (await modeOfAgent(mode)) ?? {};
   const signal = AbortSignal.timeout(READ_DEADLINE_MS);
   const at = { frontends: frontendsBefore(changes), signal };
   try {
@@ -76,7 +76,6 @@ async function countOpen(
     if (!(error instanceof NetlinkError) || error.code !== 'EPERM') throw error;
     return { notCounted: 'this process lacks CAP_NET_ADMIN' };
   }
-  const unseen = unseenConnectionsIn(mode);
   const counted = changes.map(({ key }) => [key, tally.of(key)] as const);
   const some = counted.filter(([, { stay, drain, lose }]) => stay + drain + lose > 0);
   const rows = Object.fromEntries(some) as Record<ServicePortKey, OpenCounts>;

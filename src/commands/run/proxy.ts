@@ -15,6 +15,7 @@ import { troubleEvents } from '../../agent/trouble-events.ts';
 import type { Source } from '../../cluster/source.ts';
 import { featureStates } from '../../config/feature-gates.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { traitsOf } from '../../config/modes.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { conntrackFill } from '../../linux/conntrack/table-fill.ts';
 import { ServiceManager } from '../../linux/notify-service-manager.ts';
@@ -22,9 +23,9 @@ import { openFileLimit } from '../../linux/open-files.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { Mode } from '../../modes/mode.ts';
+import type { PodNetwork } from '../../modes/wing.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';
-import type { PodNetwork } from '../../wings/outside/pod-network/pod-network.ts';
 import { flowsOf, followFlows } from './flows.ts';
 import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';
@@ -101,7 +102,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
     addresses,
     hostSockets: hostSockets(log),
     settings,
-    needs: mode.needs,
+    needs: traitsOf(settings.mode).needs,
     nodeName,
     clock: systemClock,
     log,

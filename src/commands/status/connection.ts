@@ -1,9 +1,9 @@
-import type { WireConnection } from '../../wings/userspace/plane/protocol.ts';
 import type { TranslatedFlow } from '../../flows/translated.ts';
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import { type AddressBytes, addressText } from '../../linux/conntrack/address-bytes.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { STATUS_ASSURED, STATUS_SEEN_REPLY } from '../../linux/conntrack/protocol.ts';
+import type { WireConnection } from '../../modes/copied-connections.ts';
 
 interface AnyConnection {
   /** `namespace/name:port`. */

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { PlaneError } from '../../dataplanes/contract.ts';
-import type { WireConnection } from '../../wings/userspace/plane/protocol.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow, FlowTuple } from '../../linux/conntrack/flow.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
-import type { CopiedConnections } from '../../modes/mode.ts';
+import type { CopiedConnections, WireConnection } from '../../modes/copied-connections.ts';
 import { connectionsView } from './connections-view.ts';
 import { readConnections } from './read-connections.ts';
 import type { ServedFrontend } from './served-frontends.ts';
@@ -64,8 +63,8 @@ const FLOWS = [
   flow(['10.1.0.8', 4004], ['10.96.0.1', 80], ['10.96.0.1', 80]),
 ];
 
-const NOW = { nowMs: 1_000_000, signal: new AbortController().signal };
-const ALL = { most: 100, mode: 'nftables' };
+const NOW = { unseen: undefined, nowMs: 1_000_000, signal: new AbortController().signal };
+const ALL = { most: 100 };
 
 async function shown(flows: readonly Flow[], more: { service?: string; most?: number } = {}) {
   return await readConnections(
@@ -298,9 +297,9 @@ describe('the list of connections', () => {
     assert.ok(text.includes('  > [fd12:3456:789a:bcde:f012:3456:789a:f012]:65535'));
   });
 
-  it('names the connections without an entry in the eBPF modes', async () => {
-    const reading = { conntrack: kernel([]), ...NOW };
-    const { unseen } = await readConnections(FRONTENDS, { ...ALL, mode: 'socket-ebpf' }, reading);
-    assert.match(unseen ?? '', /no translated conntrack entry/);
+  it('names the connections of a mode that have no entry', async () => {
+    const reading = { conntrack: kernel([]), ...NOW, unseen: 'Sockets have no entry.' };
+    const { unseen } = await readConnections(FRONTENDS, ALL, reading);
+    assert.equal(unseen, 'Sockets have no entry.');
   });
 });

@@ -3,7 +3,7 @@ import type { Quantiles } from '../../agent/snapshot.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { serverText } from '../../cluster/server-report.ts';
 import type { Drift } from '../../dataplanes/contract.ts';
-import { attachmentWords } from '../../modes/registry.ts';
+import { attachmentWords } from '../../modes/attachment-words.ts';
 import { formatTextTable, formatWrappedTable } from '../text-table.ts';
 import { forwarderCounts } from './forwarder.ts';
 import { ipvsCounts } from './ipvs.ts';

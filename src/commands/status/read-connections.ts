@@ -2,8 +2,7 @@ import { PlaneError } from '../../dataplanes/contract.ts';
 import { readTranslated } from '../../flows/translated.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import { NetlinkError } from '../../linux/netlink/errors.ts';
-import type { CopiedConnections } from '../../modes/mode.ts';
-import { unseenConnectionsIn } from '../../modes/registry.ts';
+import type { CopiedConnections } from '../../modes/copied-connections.ts';
 import { CommandError } from '../command-error.ts';
 import { type CopiedConnection, connectionOf, copiedConnectionOf } from './connection.ts';
 import type { Connections } from './connections-view.ts';
@@ -14,13 +13,14 @@ export interface ConnectionsWanted {
   readonly service?: string;
   /** Most connections to return. */
   readonly most: number;
-  readonly mode: string;
 }
 
 export interface ConnectionSources {
   readonly conntrack: Conntrack;
   /** Undefined: the mode has none. */
   readonly forwarder?: { readonly of: CopiedConnections; readonly runFolder: string };
+  /** Connections of the mode that no conntrack entry shows. */
+  readonly unseen: string | undefined;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
@@ -30,10 +30,10 @@ const EPERM = 'EPERM';
 /** Reads conntrack of this network namespace; the agent has the Service of each address. */
 export async function readConnections(
   frontends: readonly ServedFrontend[],
-  { service, most, mode }: ConnectionsWanted,
+  { service, most }: ConnectionsWanted,
   reading: ConnectionSources,
 ): Promise<Connections> {
-  const { conntrack, nowMs, signal, forwarder } = reading;
+  const { conntrack, nowMs, signal, forwarder, unseen } = reading;
   const own = service === undefined ? frontends : frontends.filter((each) => isOf(each, service));
   if (service !== undefined && own.length === 0) throw unknownService(service);
   try {
@@ -45,7 +45,6 @@ export async function readConnections(
       ...(forwarder ? { except: forwarder.of.addresses } : {}),
     });
     const connections = first.map((each) => connectionOf(each, nowMs));
-    const unseen = unseenConnectionsIn(mode);
     return {
       connections,
       count,

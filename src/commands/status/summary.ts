@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { readyz } from '../../agent/conditions.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import type { Attachment } from '../../dataplanes/contract.ts';
-import { attachmentWords } from '../../modes/registry.ts';
+import { attachmentWords } from '../../modes/attachment-words.ts';
 import { forwarderLine } from './forwarder.ts';
 import { ipvsLine } from './ipvs.ts';
 import { ageText, colour, countText, msText } from './words.ts';

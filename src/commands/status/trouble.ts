@@ -3,7 +3,7 @@ import { conflictText } from '../../agent/node-port-conflicts.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import type { Kind } from '../../cluster/kinds.ts';
 import { serverText } from '../../cluster/server-report.ts';
-import { attachmentWords } from '../../modes/registry.ts';
+import { attachmentWords } from '../../modes/attachment-words.ts';
 import { forwarderTroubles } from './forwarder.ts';
 import { ipvsTroubles } from './ipvs.ts';
 import { ageText, countText } from './words.ts';
@@ -71,7 +71,7 @@ export function detachedNames({ attachments = [] }: StatusPage): readonly string
     // What has no noun has problems of its own.
     return !isAttached && attachmentWords(place).noun !== undefined;
   });
-  return missing.map(({ place, name }) => attachmentWords(place).named(name));
+  return missing.map(({ place, name }) => `${attachmentWords(place).one} ${name}`);
 }
 
 function detached(page: StatusPage): Trouble[] {

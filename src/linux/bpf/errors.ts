@@ -4,6 +4,8 @@ import { ENOTSUPP, Errno } from './system-call.ts';
 export type BpfErrorCode =
   /** Not an object that this loader supports: a fault of the build. */
   | 'BPF_OBJECT_INVALID'
+  /** The compiled programs are not where they are shipped. */
+  | 'BPF_OBJECT_MISSING'
   /** The verifier rejected the program. `detail` has the end of its log. */
   | 'BPF_PROGRAM_REFUSED'
   /** This kernel lacks a field, type or function that the program needs. */
@@ -99,6 +101,8 @@ function codeOf(errno: number): BpfErrorCode {
 
 const NEXT: Readonly<Record<BpfErrorCode, string>> = {
   BPF_OBJECT_INVALID: 'rebuild the eBPF objects with `npm run bpf`, or reinstall the package',
+  BPF_OBJECT_MISSING:
+    'from source: npm run bpf; otherwise reinstall the package, or use mode nftables',
   BPF_PROGRAM_REFUSED:
     'report it as a bug with the kernel version and the lines above; use another mode meanwhile',
   BPF_KERNEL_LACKS: 'use a newer kernel, or another mode',

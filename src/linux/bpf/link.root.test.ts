@@ -6,8 +6,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
-import { AttachType } from './constants.ts';
 import {
   listIds,
   openLinkById,
@@ -16,6 +14,8 @@ import {
   programsOnCgroup,
   programsOnDevice,
 } from '../ebpf/enumerate.ts';
+import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
+import { AttachType } from './constants.ts';
 import { attachCgroup, attachTcx, openPinnedLink } from './link.ts';
 import { loadObject } from './load.ts';
 import { openPinnedMap } from './map-create.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { BpfError } from './errors.ts';
 import type { BpfObject } from './object.ts';
 import { parseObject } from './parse-object.ts';
-import { ModeError } from '../../modes/mode-error.ts';
 
 /** The programs in the package. Those for sockets are in both modes, and declare all maps. */
 export const SOCKET_PROGRAMS = 'sock.bpf.o';
@@ -19,8 +19,5 @@ export function readPrograms(name: string): BpfObject {
   );
   const path = paths.find((candidate) => existsSync(candidate));
   if (path !== undefined) return parseObject(readFileSync(path));
-  throw new ModeError(`compiled eBPF programs not found: ${paths.join(', ')}`, {
-    code: 'BPF_OBJECT_MISSING',
-    next: 'from source: npm run bpf; otherwise reinstall the package, or use mode nftables',
-  });
+  throw new BpfError('BPF_OBJECT_MISSING', `compiled eBPF programs not found: ${paths.join(', ')}`);
 }

@@ -1,3 +1,4 @@
+import { GENL_HEADER_BYTES } from '../netlink/generic-family.ts';
 import {
   type Attributes,
   findAttribute,
@@ -26,7 +27,7 @@ const WHOLE_IPV6_PREFIX = 128;
 
 /** Undefined: a virtual server for a packet mark, or of another protocol. */
 export function decodeServer(body: Buffer): VirtualServer | undefined {
-  const nest = findAttribute(body.subarray(ipvs.GENL_HEADER_BYTES), ipvs.ATTR_SERVICE);
+  const nest = findAttribute(body.subarray(GENL_HEADER_BYTES), ipvs.ATTR_SERVICE);
   if (nest === undefined) return undefined;
   const attributes = readAttributes(nest);
   const family = u16(attributes.get(ipvs.SVC_AF));
@@ -70,7 +71,7 @@ export function decodeDestination(
   body: Buffer,
   serverFamily: number,
 ): (DestinationState & DestinationCount) | undefined {
-  const nest = findAttribute(body.subarray(ipvs.GENL_HEADER_BYTES), ipvs.ATTR_DEST);
+  const nest = findAttribute(body.subarray(GENL_HEADER_BYTES), ipvs.ATTR_DEST);
   if (nest === undefined) return undefined;
   const attributes = readAttributes(nest);
   const address = attributes.get(ipvs.DEST_ADDR);
@@ -106,7 +107,7 @@ function decodeCounts(nest: Buffer | undefined): Omit<DestinationCount, 'persist
 }
 
 export function decodeTimeouts(body: Buffer): IpvsTimeouts {
-  const attributes = readAttributes(body.subarray(ipvs.GENL_HEADER_BYTES));
+  const attributes = readAttributes(body.subarray(GENL_HEADER_BYTES));
   const seconds = (attribute: number) => numberOf(attributes.get(attribute)) ?? 0;
   return {
     tcpSeconds: seconds(ipvs.ATTR_TIMEOUT_TCP),

@@ -1,17 +1,13 @@
-import { constants } from 'node:os';
-import { NetlinkRefusal } from '../netlink/errors.ts';
 import { dump, nextMessages, readAcknowledgement, request } from '../netlink/exchange.ts';
-import { findAttribute } from '../netlink/reader.ts';
+import { genericFamily, NETLINK_GENERIC } from '../netlink/generic-family.ts';
 import type { ReceiveBuffers } from '../netlink/receive-buffers.ts';
 import { type Netlink, openNetlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
 import { BatchPace } from './batch-pace.ts';
 import { IpvsEncoder } from './encoder.ts';
 import { IpvsError } from './errors.ts';
 import type { IpvsRefusal, IpvsWrite, VirtualServerKey } from './model.ts';
 import * as ipvs from './protocol.ts';
 
-const { ENOENT } = constants.errno;
 /** Holds a refusal of every message of a batch, each about a kilobyte of kernel memory. */
 const RECEIVE_BUFFER_BYTES = 2 * 1024 * 1024;
 
@@ -111,44 +107,21 @@ export class IpvsExchange implements Disposable {
   }
 }
 
-/**
- * Asks for the number of the family each time: it changes when the module is loaded again. The
- * question also loads the module where there is one.
- */
+/** Asks for the number of the family each time: it changes when the module is loaded again. */
 export async function openIpvsExchange(buffers?: ReceiveBuffers): Promise<IpvsExchange> {
   const netlink = openNetlink({
-    protocol: ipvs.NETLINK_GENERIC,
+    protocol: NETLINK_GENERIC,
     receiveBufferBytes: RECEIVE_BUFFER_BYTES,
     ...(buffers === undefined ? {} : { buffers }),
   });
   try {
-    return new IpvsExchange(netlink, await findFamily(netlink));
+    const family = await genericFamily(netlink, ipvs.FAMILY_NAME);
+    if (family === undefined) throw new IpvsError('IPVS_MISSING');
+    return new IpvsExchange(netlink, family);
   } catch (error) {
     netlink[Symbol.dispose]();
     throw error;
   }
-}
-
-async function findFamily(netlink: Netlink): Promise<number> {
-  const writer = new NetlinkWriter();
-  const flags = ipvs.NLM_F_REQUEST | ipvs.NLM_F_ACK;
-  const message = writer.beginMessage({ type: ipvs.GENL_ID_CTRL, flags, sequence: 1 });
-  writer.raw(Uint8Array.of(ipvs.CTRL_CMD_GETFAMILY, 1, 0, 0));
-  writer.text(ipvs.CTRL_ATTR_FAMILY_NAME, ipvs.FAMILY_NAME);
-  writer.endMessage(message);
-  let family: number | undefined;
-  try {
-    const question = { bytes: writer.bytes, what: 'find the netlink family IPVS' };
-    await request(netlink, question, ({ body }) => {
-      const attributes = body.subarray(ipvs.GENL_HEADER_BYTES);
-      family = findAttribute(attributes, ipvs.CTRL_ATTR_FAMILY_ID)?.readUInt16LE(0);
-    });
-  } catch (error) {
-    if (!(error instanceof NetlinkRefusal) || error.errno !== ENOENT) throw error;
-    throw new IpvsError('IPVS_MISSING', { cause: error });
-  }
-  if (family === undefined) throw new IpvsError('IPVS_MISSING');
-  return family;
 }
 
 export function nextIteration(): Promise<void> {

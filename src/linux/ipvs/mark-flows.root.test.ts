@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
 import { KernelConntrack } from '../conntrack/conntrack.ts';
 import type { Flow } from '../conntrack/flow.ts';
+import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
 import { markFlows } from './mark-flows.ts';
 
 enterOwnNetwork();

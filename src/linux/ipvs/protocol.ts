@@ -1,12 +1,5 @@
 /** Numbers of linux/genetlink.h and linux/ip_vs.h that we use. */
 
-export const NETLINK_GENERIC = 16;
-export const GENL_ID_CTRL = 16;
-export const CTRL_CMD_GETFAMILY = 3;
-export const CTRL_ATTR_FAMILY_ID = 1;
-export const CTRL_ATTR_FAMILY_NAME = 2;
-export const GENL_HEADER_BYTES = 4;
-
 export const NLM_F_REQUEST = 1;
 export const NLM_F_ACK = 4;
 export const NLM_F_DUMP = 0x300;

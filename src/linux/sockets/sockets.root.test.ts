@@ -4,16 +4,16 @@ import { connect as connectNode, createServer, type Server, type Socket } from '
 import { constants } from 'node:os';
 import { before, describe, it } from 'node:test';
 import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
+import { Epoll } from '../userspace/epoll.ts';
+import { EventfdCalls, openEventfd } from '../userspace/eventfd.ts';
+import { raiseOpenFiles } from '../userspace/raise-open-files.ts';
 import { AddressCalls } from './address-calls.ts';
 import { AF_INET, EPOLLEXCLUSIVE, EPOLLIN, SOCK_CLOEXEC, SOCK_STREAM } from './constants.ts';
 import { closeDescriptor, orThrow } from './descriptors.ts';
-import { Epoll } from '../userspace/epoll.ts';
-import { EventfdCalls, openEventfd } from '../userspace/eventfd.ts';
 import { fixedMemory } from './fixed-memory.ts';
 import { connect, errno, recv, send, socket } from './libc.ts';
 import { listenerPort, openListener } from './listener.ts';
 import { SocketOptions } from './options.ts';
-import { raiseOpenFiles } from '../userspace/raise-open-files.ts';
 import {
   decodeSocketAddress,
   encodeSocketAddress,

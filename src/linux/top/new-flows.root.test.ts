@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { until } from '../../time/testing/until.ts';
-import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
 import { addressText } from '../conntrack/address-bytes.ts';
-import { listenToNewFlows } from './new-flows.ts';
 import { insertFlows, newFlow } from '../conntrack/testing/insert.ts';
+import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
+import { listenToNewFlows } from './new-flows.ts';
 
 before(enterOwnNetwork);
 

@@ -3,8 +3,8 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readdirSync, rmSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { MOST_DESCRIPTORS } from './descriptor-message.ts';
 import { SocketError } from '../sockets/errors.ts';
+import { MOST_DESCRIPTORS } from './descriptor-message.ts';
 import {
   connectDescriptors,
   DescriptorListener,

@@ -8,13 +8,13 @@ import {
   SOCK_SEQPACKET,
   SOL_SOCKET,
 } from '../sockets/constants.ts';
-import { type Parcel, receiveParcel, sendParcel } from './descriptor-message.ts';
 import { closeDescriptor, closedOnError, orThrow } from '../sockets/descriptors.ts';
 import { SocketError } from '../sockets/errors.ts';
 import { fixedMemory } from '../sockets/fixed-memory.ts';
 import { accept4, bind, connect, errno, listen, socket } from '../sockets/libc.ts';
 import { SocketOptions } from '../sockets/options.ts';
 import { untilReady, type Wait } from '../sockets/until-ready.ts';
+import { type Parcel, receiveParcel, sendParcel } from './descriptor-message.ts';
 
 const BACKLOG = 16;
 const SEND_BUFFER_BYTES = 1024 * 1024;

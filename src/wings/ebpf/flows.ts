@@ -1,10 +1,10 @@
-import { SocketFlows } from './plane/socket-flows.ts';
+import { DEFAULT_EBPF } from '../../config/settings.ts';
 import { JoinedFlows } from '../../flows/joined.ts';
+import { readPrograms, SOCKET_PROGRAMS } from '../../linux/bpf/shipped-programs.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { networkNamespaces } from '../../linux/network-namespaces.ts';
 import type { Surroundings } from '../../modes/part.ts';
-import { DEFAULT_EBPF } from './hooks-part.ts';
-import { readPrograms, SOCKET_PROGRAMS } from '../../linux/bpf/shipped-programs.ts';
+import { SocketFlows } from './plane/socket-flows.ts';
 
 /** Flows in conntrack, and sockets that were connected to an endpoint directly. */
 export function trackedAndSocketFlows(

@@ -1,8 +1,8 @@
 import type { Desired } from '../../dataplanes/contract.ts';
-import { type RenderedPlace, renderedEntries } from './plane/render.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { nftablesPages } from '../../modes/pages/nftables-pages.ts';
 import type { Page } from '../../modes/pages/page.ts';
+import { type RenderedPlace, renderedEntries } from './plane/render.ts';
 
 export interface HooksToShow {
   /** As they are called in the path of a packet. */

@@ -1,15 +1,14 @@
 import type { NodeFacts } from '../../dataplanes/contract.ts';
-import { type RenderedPlace, renderedEntries } from './plane/render.ts';
 import type { Forwarding, Frontend, SourceClass } from '../../forwarding/model.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../../modes/nftables.ts';
 import { openTwoParts } from '../../modes/open-parts.ts';
-import { hookPages, rawEntries } from './hook-pages.ts';
 import type { Part } from '../../modes/part.ts';
-import { hooksProof, meetsSockets } from './hooks-proof.ts';
 import { trackedAndSocketFlows } from './flows.ts';
+import { hookPages, rawEntries } from './hook-pages.ts';
+import { hooksProof, meetsSockets } from './hooks-proof.ts';
 import { mountForPrograms } from './mounts.ts';
-import { sizeOfMaps } from './size.ts';
+import { type RenderedPlace, renderedEntries } from './plane/render.ts';
 
 /** The differences between the two modes with hooks in front of nftables. */
 export interface HooksInFront {
@@ -40,8 +39,6 @@ export function hooksInFront(of: HooksInFront): Mode {
   const { name, part, hooks, placeOf, socketsOf, unseenSources, packetHook } = of;
   return {
     name,
-    // Hooks act before there is a packet, so they need the addresses that are not for them.
-    needs: { ownAddresses: true, namespaces: true },
     // docs/ebpf.md says what each capability is for.
     service: {
       capabilities: ['BPF', 'NET_ADMIN', 'PERFMON', 'SYS_ADMIN'],
@@ -59,7 +56,6 @@ export function hooksInFront(of: HooksInFront): Mode {
       const rows = desired.rows.filter(({ id }) => id.family === family);
       return rawEntries(placeOf(desired.facts), rows) + rawTable(desired, family);
     },
-    size: sizeOfMaps,
     proof: hooksProof({ placeOf, packetHook }),
     madeBy: (facts) => (to, source) =>
       isBySocket(placeOf(facts), to, source) ? 'socket' : undefined,

@@ -1,6 +1,10 @@
-import type { EbpfSettings } from '../../config/settings.ts';
-import type { HooksOptions, PacketOptions } from './plane/options.ts';
-import { HooksPlane } from './plane/plane.ts';
+import { DEFAULT_EBPF } from '../../config/settings.ts';
+import { assertMayLoad } from '../../linux/bpf/permission.ts';
+import {
+  PACKET_PROGRAMS,
+  readPrograms,
+  SOCKET_PROGRAMS,
+} from '../../linux/bpf/shipped-programs.ts';
 import {
   cgroup2Root,
   findCgroup2Root,
@@ -8,47 +12,26 @@ import {
   releasePinFolder,
   unmountOwn,
 } from '../../linux/ebpf/folders.ts';
-import { assertMayLoad } from '../../linux/bpf/permission.ts';
 import { netnsCookie } from '../../linux/ebpf/netns-cookie.ts';
-import { listLinks } from '../../linux/route/list-links.ts';
 import { watchLinks } from '../../linux/ebpf/watch-links.ts';
-import type { AttachmentWords, Part, Surroundings } from '../../modes/part.ts';
+import { listLinks } from '../../linux/route/list-links.ts';
+import type { Part, Surroundings } from '../../modes/part.ts';
 import { OWN_CGROUPS } from './mounts.ts';
-import { PACKET_PROGRAMS, readPrograms, SOCKET_PROGRAMS } from '../../linux/bpf/shipped-programs.ts';
-
-export const DEFAULT_EBPF: EbpfSettings = { pinFolder: '/sys/fs/bpf/fairlead' };
+import type { HooksOptions, PacketOptions } from './plane/options.ts';
+import { HooksPlane } from './plane/plane.ts';
 
 /** Both modes have the same maps, pins and socket hooks: removing one part removes the other. */
 const NAME = 'ebpf hooks';
 
-const ATTACHMENTS: readonly AttachmentWords[] = [
-  {
-    place: 'cgroup',
-    title: 'socket hooks (cgroup)',
-    noun: 'socket hook',
-    isHook: true,
-    named: (name) => `socket hook ${name}`,
-  },
-  {
-    place: 'tc',
-    title: 'interfaces (tc)',
-    noun: 'interface',
-    isHook: true,
-    named: (name) => `program on interface ${name}`,
-  },
-];
-
 /** Pods are translated when they connect. */
 export const SOCKET_HOOKS_PART: Part = {
   name: NAME,
-  attachments: ATTACHMENTS,
   open: (around) => new HooksPlane(hooksOptions(around)),
 };
 
 /** Pods are translated by the packets that they send; sockets of the node when they connect. */
 export const PACKET_HOOKS_PART: Part = {
   name: NAME,
-  attachments: ATTACHMENTS,
   open: (around) =>
     new HooksPlane({
       ...hooksOptions(around),
@@ -56,7 +39,10 @@ export const PACKET_HOOKS_PART: Part = {
     }),
 };
 
-function hooksOptions({ ebpf = DEFAULT_EBPF, openTables }: Surroundings): HooksOptions {
+/** In place of the kernel's maps, where faults are planted in them. */
+export type HooksSurroundings = Surroundings & Pick<HooksOptions, 'openTables'>;
+
+function hooksOptions({ ebpf = DEFAULT_EBPF, openTables }: HooksSurroundings): HooksOptions {
   const { cgroupPath, pinFolder } = ebpf;
   return {
     ...(openTables ? { openTables } : {}),

@@ -1,15 +1,11 @@
 import type { NodeFacts } from '../../dataplanes/contract.ts';
-import { connectedPeer } from './plane/connected-peer.ts';
-import {
-  type RenderedEntry,
-  type RenderedPlace,
-  renderedEntries,
-} from './plane/render.ts';
 import { TRANSLATING_CHAINS } from '../../dataplanes/nftables/chains.ts';
 import { TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
 import type { SourceClass } from '../../forwarding/model.ts';
 import type { FrontCase, FrontEntry, ModeProof } from '../../modes/proof/mode-proof.ts';
 import { nftablesProof } from '../../modes/proof/nftables-proof.ts';
+import { connectedPeer } from './plane/connected-peer.ts';
+import { type RenderedEntry, type RenderedPlace, renderedEntries } from './plane/render.ts';
 
 /** The rules behind the hooks are those of mode nftables. */
 export function hooksProof(of: {

@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import {
-  NODE_FACTS,
-  type NodeNetwork,
-  nodeNetwork,
-} from './plane/testing/node-network.ts';
-import { bring, connectionsOf, packetPlane } from './plane/testing/packet-plane.ts';
-import {
-  EXTERNAL_LOCAL,
-  everybody,
-  frontendAt,
-  serviceOf,
-} from './plane/testing/service.ts';
 import type { Outcome } from '../../forwarding/model.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { run } from '../../linux/netlink/testing/own-namespace.ts';
 import { type WholeMode, wholeMode } from '../../modes/testing/whole-mode.ts';
+import { NODE_FACTS, type NodeNetwork, nodeNetwork } from './plane/testing/node-network.ts';
+import { bring, connectionsOf, packetPlane } from './plane/testing/packet-plane.ts';
+import { EXTERNAL_LOCAL, everybody, frontendAt, serviceOf } from './plane/testing/service.ts';
 
 let network: NodeNetwork;
 let mode: WholeMode;

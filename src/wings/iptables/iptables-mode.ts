@@ -1,29 +1,20 @@
 import type { PacketCounter } from '../../agent/metrics/packet-metrics.ts';
 import type { Desired } from '../../dataplanes/contract.ts';
-import { readPacketCounts } from './plane/packet-counts.ts';
-import { IptablesPlane } from './plane/plane.ts';
-import { renderedTables, restoreText, USUAL_ABILITIES } from './plane/render.ts';
 import type { Family } from '../../forwarding/model.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { BACKENDS, programName } from '../../linux/iptables/programs.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
-import { iptablesPages } from './iptables-pages.ts';
 import type { Part } from '../../modes/part.ts';
-import { IPTABLES_PROOF } from './iptables-proof.ts';
 import { NETLINK_NEEDS } from '../../modes/service-needs.ts';
+import { iptablesPages } from './iptables-pages.ts';
+import { IPTABLES_PROOF } from './iptables-proof.ts';
+import { readPacketCounts } from './plane/packet-counts.ts';
+import { IptablesPlane } from './plane/plane.ts';
+import { renderedTables, restoreText, USUAL_ABILITIES } from './plane/render.ts';
 
 export const IPTABLES_PART: Part = {
   name: 'iptables',
-  attachments: [
-    {
-      place: 'iptables',
-      title: 'iptables jumps from',
-      noun: 'jump',
-      isHook: false,
-      named: (name) => `jump from ${name}`,
-    },
-  ],
   open: ({ onWarning, serveLocalhost, openNetlink = openNetfilter }) =>
     new IptablesPlane({
       openNetlink,
@@ -37,7 +28,6 @@ export const IPTABLES_PART: Part = {
 
 export const IPTABLES: Mode = {
   name: 'iptables',
-  needs: { ownAddresses: false, namespaces: false },
   // The legacy backend uses a raw socket, and a lock file that all programs share.
   service: {
     ...NETLINK_NEEDS,

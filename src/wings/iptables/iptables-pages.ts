@@ -1,14 +1,9 @@
 import type { Desired } from '../../dataplanes/contract.ts';
-import { USUAL_ABILITIES } from './plane/render.ts';
-import { ruleSentence } from './plane/sentences.ts';
-import {
-  type ChainVisit,
-  type FrontendWalk,
-  walkRow,
-  wayOf,
-} from './plane/walk.ts';
 import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import type { Page, PageChain } from '../../modes/pages/page.ts';
+import { USUAL_ABILITIES } from './plane/render.ts';
+import { ruleSentence } from './plane/sentences.ts';
+import { type ChainVisit, type FrontendWalk, walkRow, wayOf } from './plane/walk.ts';
 
 /** The chains of a Service in the order in which a packet meets them. */
 export function iptablesPages(

@@ -1,11 +1,11 @@
-import { renderedTables, USUAL_ABILITIES } from './plane/render.ts';
-import { targetOf } from './plane/rule.ts';
-import { ruleSentence } from './plane/sentences.ts';
 import { IPTABLES_TABLES, type IptablesTable } from '../../linux/iptables/programs.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
 import type { ModeProof, TracedRule } from '../../modes/proof/mode-proof.ts';
+import { renderedTables, USUAL_ABILITIES } from './plane/render.ts';
+import { targetOf } from './plane/rule.ts';
+import { ruleSentence } from './plane/sentences.ts';
 
 const CHAIN_PREFIX = 'KUBE-';
 

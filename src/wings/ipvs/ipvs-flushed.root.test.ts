@@ -3,9 +3,9 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { ipvsadmLines, WITHOUT_IPVS } from '../../linux/ipvs/testing/kernel-ipvs.ts';
 import { run } from '../../linux/netlink/testing/own-namespace.ts';
+import { NFTABLES } from '../../modes/nftables.ts';
 import { until } from '../../time/testing/until.ts';
 import { IPVS_PART } from './ipvs-part.ts';
-import { NFTABLES } from '../../modes/nftables.ts';
 import {
   assertAllServed,
   clusterIp,

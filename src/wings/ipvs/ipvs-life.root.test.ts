@@ -7,10 +7,10 @@ import { ipvsadmLines, WITHOUT_IPVS } from '../../linux/ipvs/testing/kernel-ipvs
 import { ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import type { Host } from '../../linux/testing/hosts/host.ts';
 import type { Answer } from '../../linux/testing/hosts/messages.ts';
-import { until } from '../../time/testing/until.ts';
-import { IPVS_PART, prepareIpvs } from './ipvs-part.ts';
-import { IPVS } from './ipvs-mode.ts';
 import { NFTABLES } from '../../modes/nftables.ts';
+import { until } from '../../time/testing/until.ts';
+import { IPVS } from './ipvs-mode.ts';
+import { IPVS_PART, prepareIpvs } from './ipvs-part.ts';
 import {
   assertAllServed,
   clusterIp,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
-import { prepareIpvs } from './ipvs-part.ts';
 import { NFTABLES } from '../../modes/nftables.ts';
+import { prepareIpvs } from './ipvs-part.ts';
 import { WholeIpvs } from './testing/whole-ipvs.ts';
 
 const WITH_IPVS = existsSync('/proc/net/ip_vs') ? 'the kernel has IPVS' : false;

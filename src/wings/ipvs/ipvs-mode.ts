@@ -1,26 +1,24 @@
-import { Captures } from './plane/capture/captures.ts';
-import { TABLE_NAME as CAPTURE_TABLE_NAME } from './plane/capture/sets.ts';
-import { IpvsFlows } from './plane/flows.ts';
 import { defaultScheduler } from '../../forwarding/scheduler.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
-import { IPVS_PART, prepareIpvs } from './ipvs-part.ts';
-import { openOwnSockets } from './own-sockets.ts';
-import { unevenChoiceOf } from './uneven-choice.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../../modes/nftables.ts';
 import { openTwoParts } from '../../modes/open-parts.ts';
-import { ipvsPages, rawIpvs } from './ipvs-pages.ts';
 import { nftablesProof } from '../../modes/proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from '../../modes/service-needs.ts';
+import { ipvsPages, rawIpvs } from './ipvs-pages.ts';
+import { IPVS_PART, type IpvsSurroundings, prepareIpvs } from './ipvs-part.ts';
+import { openOwnSockets } from './own-sockets.ts';
+import { Captures } from './plane/capture/captures.ts';
+import { TABLE_NAME as CAPTURE_TABLE_NAME } from './plane/capture/sets.ts';
+import { IpvsFlows } from './plane/flows.ts';
+import { unevenChoiceOf } from './uneven-choice.ts';
 
 const BEHIND = nftablesProof(({ facts }) => facts);
 
 export const IPVS: Mode = {
   name: 'ipvs',
-  // Each address of the machine has a virtual server for each node port.
-  needs: { ownAddresses: true, namespaces: false },
   service: { ...NETLINK_NEEDS, kernel: [...NETLINK_NEEDS.kernel, 'ip_vs'] },
   parts: [IPVS_PART, NFTABLES_PART],
   prepare: async (_, around) => await prepareIpvs(around),
@@ -29,7 +27,7 @@ export const IPVS: Mode = {
       { mode: 'ipvs', front: IPVS_PART, behind: NFTABLES_PART },
       { ...around, openNetlink: openOwnSockets(around.openNetlink ?? openNetfilter) },
     ),
-  flows: ({ openIpvs, openNetlink = openNetfilter }) =>
+  flows: ({ openIpvs, openNetlink = openNetfilter }: IpvsSurroundings) =>
     new IpvsFlows({
       conntrack: new KernelConntrack(),
       ipvs: openIpvs?.() ?? new KernelIpvs(),

@@ -4,8 +4,8 @@ import { IPVS_SCHEDULERS } from '../../config/ipvs-schedulers.ts';
 import { FACTS, row } from '../../dataplanes/nftables/testing/rows.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { defaultScheduler, SCHEDULER_NAMES } from '../../forwarding/scheduler.ts';
-import { ipvsPages, rawIpvs } from './ipvs-pages.ts';
 import type { Page } from '../../modes/pages/page.ts';
+import { ipvsPages, rawIpvs } from './ipvs-pages.ts';
 import { schedulerWords } from './scheduler-words.ts';
 
 const RR = defaultScheduler('rr');

@@ -1,22 +1,18 @@
 import type { Desired } from '../../dataplanes/contract.ts';
+import { elementText } from '../../dataplanes/shared/nft/table-text.ts';
+import { type Family, type Forwarding, servicePortKey } from '../../forwarding/model.ts';
+import type { Scheduler } from '../../forwarding/scheduler.ts';
+import { nftablesPages } from '../../modes/pages/nftables-pages.ts';
+import type { Page, PageElement, PageFrontend } from '../../modes/pages/page.ts';
+import { captureWords, ipvsWords, isAt } from './ipvs-words.ts';
+import { ipvsadmLines } from './ipvsadm.ts';
 import { capturedElement } from './plane/capture/elements.ts';
 import { renderCapture } from './plane/capture/render.ts';
 import { setSpec, TABLE_NAME, TABLE_OF_FAMILY } from './plane/capture/sets.ts';
 import { Claims } from './plane/claims.ts';
 import { nodePortAddresses } from './plane/node-port-addresses.ts';
 import { ownServiceAddresses } from './plane/own-service-addresses.ts';
-import {
-  type Translation,
-  type WantedServer,
-  wantedServers,
-} from './plane/wanted.ts';
-import { elementText } from '../../dataplanes/shared/nft/table-text.ts';
-import { type Family, type Forwarding, servicePortKey } from '../../forwarding/model.ts';
-import type { Scheduler } from '../../forwarding/scheduler.ts';
-import { captureWords, ipvsWords, isAt } from './ipvs-words.ts';
-import { ipvsadmLines } from './ipvsadm.ts';
-import { nftablesPages } from '../../modes/pages/nftables-pages.ts';
-import type { Page, PageElement, PageFrontend } from '../../modes/pages/page.ts';
+import { type Translation, type WantedServer, wantedServers } from './plane/wanted.ts';
 
 /** The rules behind, in words what IPVS does in front of them, and the same as commands. */
 export function ipvsPages(

@@ -1,49 +1,40 @@
 import type { IpvsSettings } from '../../config/settings.ts';
+import { defaultScheduler } from '../../forwarding/scheduler.ts';
+import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import type { Flow } from '../../linux/conntrack/flow.ts';
+import { withIpvs } from '../../linux/ipvs/errors.ts';
+import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
+import { listAddresses } from '../../linux/ipvs/list-addresses.ts';
+import { markFlows } from '../../linux/ipvs/mark-flows.ts';
+import {
+  type Ipvs,
+  type IpvsTimeouts,
+  type VirtualServerKey,
+  virtualServerId,
+} from '../../linux/ipvs/model.ts';
+import { kernelSysctls } from '../../linux/sysctl.ts';
+import { openNetfilter } from '../../modes/netfilter.ts';
+import type { Part, Surroundings } from '../../modes/part.ts';
 import { Captures } from './plane/capture/captures.ts';
 import { flowsThrough } from './plane/kube-proxy/ipvs-flows.ts';
 import { findLeftovers } from './plane/kube-proxy/leftovers.ts';
 import { KUBE_PROXY_DEVICE } from './plane/kube-proxy/names.ts';
 import { IpvsPlane } from './plane/plane.ts';
-import { defaultScheduler } from '../../forwarding/scheduler.ts';
-import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
-import type { Flow } from '../../linux/conntrack/flow.ts';
-import { markFlows } from '../../linux/ipvs/mark-flows.ts';
-import { withIpvs } from '../../linux/ipvs/errors.ts';
-import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
-import {
-  type IpvsTimeouts,
-  type VirtualServerKey,
-  virtualServerId,
-} from '../../linux/ipvs/model.ts';
-import { listAddresses } from '../../linux/ipvs/list-addresses.ts';
-import { kernelSysctls } from '../../linux/sysctl.ts';
-import { openNetfilter } from '../../modes/netfilter.ts';
-import type { Part, Surroundings } from '../../modes/part.ts';
 import { conntrackTimeouts, IPVS_SYSCTLS } from './sysctls.ts';
 
 const FLOWS_DEADLINE_MS = 60_000;
 
+export interface IpvsSurroundings extends Surroundings {
+  /** In place of the kernel's own, where faults are planted in what it answers. */
+  readonly openIpvs?: () => Ipvs;
+}
+
 export const IPVS_PART: Part = {
   name: 'ipvs',
-  attachments: [
-    {
-      place: 'ipvs',
-      title: 'ipvs',
-      isHook: false,
-      named: (name) => `ipvs ${name}`,
-    },
-    {
-      place: 'routing',
-      title: 'routing rules of ipvs',
-      noun: 'routing rule',
-      isHook: false,
-      named: (name) => `routing rule ${name}`,
-    },
-  ],
   open: openIpvs,
 };
 
-function openIpvs(around: Surroundings): IpvsPlane {
+function openIpvs(around: IpvsSurroundings): IpvsPlane {
   const { ipvs: settings, openNetlink = openNetfilter, setSysctl = setForever } = around;
   return new IpvsPlane({
     ipvs: around.openIpvs?.() ?? new KernelIpvs(),

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { takeOverIpvs } from './plane/kube-proxy/take-over.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
 import { ipvsadmLines, WITHOUT_IPVS } from '../../linux/ipvs/testing/kernel-ipvs.ts';
 import { ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { findLink } from '../../linux/route/change-links.ts';
 import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';
+import { NFTABLES } from '../../modes/nftables.ts';
 import { systemClock } from '../../time/clock.ts';
 import { until } from '../../time/testing/until.ts';
 import { IPVS_PART } from './ipvs-part.ts';
-import { NFTABLES } from '../../modes/nftables.ts';
+import { takeOverIpvs } from './plane/kube-proxy/take-over.ts';
 import {
   assertAllServed,
   clusterIp,

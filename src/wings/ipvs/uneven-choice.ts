@@ -1,6 +1,6 @@
-import { isTakenFrom } from './plane/wanted.ts';
 import type { UnevenChoice } from '../../forwarding/answer/place.ts';
 import type { Scheduler } from '../../forwarding/scheduler.ts';
+import { isTakenFrom } from './plane/wanted.ts';
 
 const BY_CLIENT = "if a hash of the client's address selects it";
 const FOR_ALL = 'if it is the one that all clients get';

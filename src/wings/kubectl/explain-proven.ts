@@ -1,8 +1,8 @@
 import { arrayAt, booleanAt, type JsonRecord, recordAt } from '../../cluster/json.ts';
-import type { ProofNeeds } from '../../explain/proof/proof.ts';
 import { wrapped } from '../../commands/terminal/fit.ts';
 import { printJson } from '../../commands/terminal/print.ts';
 import { visible } from '../../commands/terminal/visible.ts';
+import type { ProofNeeds } from '../../explain/proof/proof.ts';
 import type { NodeAgent } from './agents.ts';
 import { askNodes, type NodeAnswer } from './ask-nodes.ts';
 import {

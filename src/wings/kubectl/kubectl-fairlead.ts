@@ -1,6 +1,6 @@
-import { PLUGIN_ABOUT, pluginTree } from './tree.ts';
 import { failOnLostOutput } from '../../commands/lost-output.ts';
 import { runCommands } from '../../commands/program.ts';
+import { PLUGIN_ABOUT, pluginTree } from './tree.ts';
 
 failOnLostOutput(process.stdout);
 // Nowhere is left to tell of what standard error did not take.

@@ -1,7 +1,11 @@
 import { isRecord, type JsonRecord } from '../../cluster/json.ts';
-import { askProgram, type ProgramAnswer, type ProgramQuestion } from '../../linux/kubectl/ask-program.ts';
-import { RunningProgram } from '../../linux/running-program.ts';
 import { CommandError } from '../../commands/command-error.ts';
+import {
+  askProgram,
+  type ProgramAnswer,
+  type ProgramQuestion,
+} from '../../linux/kubectl/ask-program.ts';
+import { RunningProgram } from '../../linux/running-program.ts';
 
 /** How one call is made. */
 export type KubectlCall = Pick<ProgramQuestion, 'timeoutMs' | 'input' | 'signal' | 'isDetached'>;

@@ -1,7 +1,7 @@
 import { arrayAt, booleanAt, isRecord, recordAt, textAt } from '../../cluster/json.ts';
-import { isDnsLabel } from '../../labels/names.ts';
 import { CommandError, WRONG_USAGE_EXIT } from '../../commands/command-error.ts';
 import { visible } from '../../commands/terminal/visible.ts';
+import { isDnsLabel } from '../../labels/names.ts';
 import { getJson, type Kubectl } from './kubectl.ts';
 
 /** A pod, read with the person's own rights: the agent's account cannot read pods. */

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { RunningProgram } from '../../linux/running-program.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import { printPage } from '../../commands/terminal/print.ts';
+import type { RunningProgram } from '../../linux/running-program.ts';
 import { findAgents, type NodeAgent } from './agents.ts';
 import { type Kubectl, openKubectl } from './kubectl.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
+import { CommandError } from '../../commands/command-error.ts';
+import { printJson, printNote, printPage } from '../../commands/terminal/print.ts';
 import { loadConfig } from '../../config/load.ts';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { effectiveCapabilities } from '../../linux/capabilities.ts';
-import { CommandError } from '../../commands/command-error.ts';
-import { printJson, printNote, printPage } from '../../commands/terminal/print.ts';
 import { agent, service } from './check/agent.ts';
 import { apiServer, rights, token } from './check/api-server.ts';
 import type { Check } from './check/check.ts';

@@ -1,8 +1,8 @@
+import { printWarning } from '../../commands/terminal/print.ts';
 import { ConfigError } from '../../config/errors.ts';
 import { buildConfig } from '../../config/load.ts';
 import type { EbpfSettings } from '../../config/settings.ts';
-import { DEFAULT_EBPF } from '../ebpf/hooks-part.ts';
-import { printWarning } from '../../commands/terminal/print.ts';
+import { DEFAULT_EBPF } from '../../config/settings.ts';
 import { textOf } from './files.ts';
 import { below, CONFIG_FILE } from './paths.ts';
 

@@ -3,10 +3,10 @@ import type { ClusterAccess } from '../../cluster/access.ts';
 import { Connection } from '../../cluster/connection.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { RestClient } from '../../cluster/rest.ts';
-import { modeNamed } from '../../modes/registry.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import { accessOf, accessWarningText } from '../../commands/source.ts';
 import { printData, printNote, printWarning } from '../../commands/terminal/print.ts';
+import { modeNamed } from '../../modes/registry.ts';
 import { type ClusterFacts, missingNamespaces, readClusterFacts } from './cluster-facts.ts';
 import { addInitOptions, type InitOptions } from './init-options.ts';
 import { factsTable, fileText, manifestsText } from './init-view.ts';
@@ -52,7 +52,7 @@ async function init(options: InitOptions): Promise<void> {
     await assertNamespaces(client, plan);
     const warnings = planWarnings(plan, facts, options);
     if (options.apply) {
-      assertUsable(plan, options);
+      await assertUsable(plan, options);
       for (const warning of warnings) printWarning(warning);
       await oneAtATime(options.root, () => install({ options, plan, client }));
     } else {
@@ -91,13 +91,13 @@ async function assertNamespaces(client: RestClient, plan: Plan): Promise<void> {
 }
 
 /** What would be written could not work. */
-function assertUsable(plan: Plan, options: InitOptions): void {
+async function assertUsable(plan: Plan, options: InitOptions): Promise<void> {
   const isHere = options.root === THIS_MACHINE;
   assertServiceRanges(plan);
   if (!isHere && isLoopbackServer(plan.server)) throw loopbackError(plan.server);
   const hidden = isHere ? hiddenProgram(programOf(options)) : undefined;
   if (hidden !== undefined) throw hiddenProgramError(hidden);
-  const { programs = [] } = modeNamed(options.mode).service;
+  const { programs = [] } = (await modeNamed(options.mode)).service;
   if (isHere && !hasProgram(programs)) throw missingProgramError(options.mode, programs);
   if (isHere && process.geteuid?.() !== 0) {
     throw new CommandError('only root can set up this machine', {

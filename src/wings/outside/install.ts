@@ -1,9 +1,9 @@
 import { ClusterError } from '../../cluster/errors.ts';
 import { recordAt } from '../../cluster/json.ts';
 import type { RestClient } from '../../cluster/rest.ts';
-import { systemClock } from '../../time/clock.ts';
 import { countText } from '../../commands/status/words.ts';
 import { printNote, printPage, printWarning } from '../../commands/terminal/print.ts';
+import { systemClock } from '../../time/clock.ts';
 import { applyObjects, assertApplicable, type DoneObject, objectText } from './apply-objects.ts';
 import { clusterId } from './cluster-id.ts';
 import { copyCommand } from './copy-command.ts';

@@ -1,10 +1,10 @@
-import { RUN_FOLDER } from '../../config/run-folder.ts';
-import { deleteLink } from '../../linux/route/change-links.ts';
 import { cleanMachine } from '../../commands/cleanup/clean-machine.ts';
 import { kernelMachine } from '../../commands/cleanup/kernel-machine.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import { assertNetAdmin } from '../../commands/run/machine.ts';
 import { runningInstance } from '../../commands/run/one-instance.ts';
+import { RUN_FOLDER } from '../../config/run-folder.ts';
+import { deleteLink } from '../../linux/route/change-links.ts';
 import { ebpfPlaces } from './ebpf-places.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { dropFromRecord, type OutsideRecord } from './record.ts';

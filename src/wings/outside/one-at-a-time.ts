@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, rmSync, statSync } from 'node:fs';
 import { systemCode } from '../../cluster/errors.ts';
-import { lockByte } from '../../linux/process-lock.ts';
 import { CommandError } from '../../commands/command-error.ts';
+import { lockByte } from '../../linux/process-lock.ts';
 import { THIS_MACHINE } from './paths.ts';
 
 /** Only root can make files there. */

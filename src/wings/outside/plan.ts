@@ -1,9 +1,10 @@
 import type { ClusterAccess } from '../../cluster/access.ts';
+import { CommandError } from '../../commands/command-error.ts';
 import { ConfigError } from '../../config/errors.ts';
 import { buildConfig } from '../../config/load.ts';
+import { traitsOf } from '../../config/modes.ts';
 import type { ScopeSettings } from '../../config/settings.ts';
 import { modeNamed } from '../../modes/registry.ts';
-import { CommandError } from '../../commands/command-error.ts';
 import type { ClusterFacts } from './cluster-facts.ts';
 import { configText } from './config-text.ts';
 import { PUBLIC_FILE_MODE, SECRET_FILE_MODE } from './files.ts';
@@ -46,7 +47,7 @@ export interface PlanInput {
 /** The same for the same input. Throws CommandError. */
 export async function makePlan({ options, facts, access, program }: PlanInput): Promise<Plan> {
   const account = { namespace: options.serviceAccountNamespace, name: `fairlead-${options.name}` };
-  const mode = modeNamed(options.mode);
+  const mode = await modeNamed(options.mode);
   const scope = scopeOf(options, facts);
   const podRanges = options.podCidr.length > 0 ? options.podCidr : facts.podRanges;
   // Read now, by the administrator: later ones are the word of those whom they limit.
@@ -80,7 +81,7 @@ export async function makePlan({ options, facts, access, program }: PlanInput): 
       ...account,
       scope,
       canRenew: options.renewal,
-      readsNamespaces: mode.needs.namespaces,
+      readsNamespaces: traitsOf(options.mode).needs.namespaces,
     }),
     files: [
       { path: CONFIG_FILE, text: config, mode: PUBLIC_FILE_MODE },

@@ -42,15 +42,15 @@ describe('a mode that starts programs of the machine', () => {
   it('is iptables, which needs the program of one backend', async (t) => {
     const folder = await mkdtemp(join(os.tmpdir(), 'fairlead-programs-'));
     t.after(() => rm(folder, { recursive: true }));
-    const { programs = [] } = modeNamed('iptables').service;
+    const { programs = [] } = (await modeNamed('iptables')).service;
     assert.equal(hasProgram(programs, folder), false);
     await writeFile(join(folder, 'xtables-legacy-multi'), '');
     assert.equal(hasProgram(programs, `/no/such:${folder}`), true);
   });
 
-  it('is no other', () => {
+  it('is no other', async () => {
     for (const mode of ['nftables', 'socket-ebpf', 'tc-ebpf'] as const) {
-      assert.equal(hasProgram(modeNamed(mode).service.programs ?? [], '/no/such'), true);
+      assert.equal(hasProgram((await modeNamed(mode)).service.programs ?? [], '/no/such'), true);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { systemCode } from '../../cluster/errors.ts';
-import { runProgramToEnd } from '../../linux/run-program.ts';
 import { CommandError } from '../../commands/command-error.ts';
+import { runProgramToEnd } from '../../linux/run-program.ts';
 import { THIS_MACHINE } from './paths.ts';
 
 /** The part of systemd that is used. */

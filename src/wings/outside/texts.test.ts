@@ -74,39 +74,39 @@ describe('the configuration', () => {
 
 describe('the unit', () => {
   const program = ['/usr/local/bin/fairlead'];
-  const unitOf = (mode: (typeof MODE_NAMES)[number]): string =>
-    unitText({ program, needs: modeNamed(mode).service });
+  const unitOf = async (mode: (typeof MODE_NAMES)[number]): Promise<string> =>
+    unitText({ program, needs: (await modeNamed(mode)).service });
 
-  it('is deploy/systemd/fairlead.service for nftables', () => {
-    assert.equal(unitOf('nftables'), readFileSync(join(DEPLOY, 'fairlead.service'), 'utf8'));
+  it('is deploy/systemd/fairlead.service for nftables', async () => {
+    assert.equal(await unitOf('nftables'), readFileSync(join(DEPLOY, 'fairlead.service'), 'utf8'));
   });
 
-  it('gives eBPF modes the capabilities of deploy/ebpf, and the system call', () => {
+  it('gives eBPF modes the capabilities of deploy/ebpf, and the system call', async () => {
     const overlay = parse(readFileSync(join(DEPLOY, '../ebpf/kustomization.yaml'), 'utf8'));
     const [container] = parse(overlay.patches[0].patch).spec.template.spec.containers;
     const names = container.securityContext.capabilities.add.map((name: string) => `CAP_${name}`);
     for (const mode of ['socket-ebpf', 'tc-ebpf'] as const) {
-      const unit = unitOf(mode);
+      const unit = await unitOf(mode);
       assert.match(unit, new RegExp(`^CapabilityBoundingSet=${names.join(' ')}$`, 'm'));
       assert.match(unit, /^SystemCallFilter=@system-service bpf$/m);
       assert.match(unit, /^RestrictNamespaces=net$/m);
     }
   });
 
-  it('ends the agent alone in a mode whose process goes on with connections', () => {
-    const needs = { ...modeNamed('nftables').service, leavesProcess: true } as const;
+  it('ends the agent alone in a mode whose process goes on with connections', async () => {
+    const needs = { ...(await modeNamed('nftables')).service, leavesProcess: true } as const;
     assert.match(unitText({ program, needs }), /^KillMode=process$/m);
-    assert.doesNotMatch(unitOf('nftables'), /KillMode/);
+    assert.doesNotMatch(await unitOf('nftables'), /KillMode/);
   });
 
-  it('lets iptables write its lock', () => {
-    assert.match(unitOf('iptables'), /^ReadWritePaths=-\/run\/xtables.lock$/m);
+  it('lets iptables write its lock', async () => {
+    assert.match(await unitOf('iptables'), /^ReadWritePaths=-\/run\/xtables.lock$/m);
   });
 
-  it('quotes a path that systemd would split or expand', () => {
+  it('quotes a path that systemd would split or expand', async () => {
     const spaced = unitText({
       program: ['/opt/my node/bin/node', '/opt/100%/$x.mjs'],
-      needs: modeNamed('nftables').service,
+      needs: (await modeNamed('nftables')).service,
     });
     assert.match(
       spaced,
@@ -115,7 +115,7 @@ describe('the unit', () => {
   });
 });
 
-describe('the kubeconfig', () => {
+describe('the kubeconfig', async () => {
   const OPTIONS = {
     server: 'https://192.0.2.1:6443',
     certificateAuthority: 'PEM',
@@ -126,7 +126,7 @@ describe('the kubeconfig', () => {
     renewedLifetimeSeconds: 2_592_000,
   };
 
-  it('has a plugin that renews the token, and no secret', () => {
+  it('has a plugin that renews the token, and no secret', async () => {
     const { users, clusters } = parse(kubeconfigText(OPTIONS));
     assert.deepEqual(users, [
       {
@@ -154,7 +154,7 @@ describe('the kubeconfig', () => {
     });
   });
 
-  it('reads the token from its file if that is not renewed', () => {
+  it('reads the token from its file if that is not renewed', async () => {
     const { users } = parse(kubeconfigText({ ...OPTIONS, renewedLifetimeSeconds: undefined }));
     assert.deepEqual(users[0].user, { tokenFile: '/var/lib/fairlead/token' });
   });

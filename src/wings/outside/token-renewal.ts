@@ -2,8 +2,8 @@ import type { ClusterAccess } from '../../cluster/access.ts';
 import { Connection } from '../../cluster/connection.ts';
 import { ClusterError, describeError, systemCode } from '../../cluster/errors.ts';
 import { RestClient } from '../../cluster/rest.ts';
-import type { Clock } from '../../time/clock.ts';
 import { CommandError } from '../../commands/command-error.ts';
+import type { Clock } from '../../time/clock.ts';
 import { dateText } from './dates.ts';
 import { SECRET_FILE_MODE, textOf, writeAtomically } from './files.ts';
 import {

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { systemClock } from '../../time/clock.ts';
 import { printData, printPage, printWarning } from '../../commands/terminal/print.ts';
+import { systemClock } from '../../time/clock.ts';
 import { dateText, spanText } from './dates.ts';
 import { execInfoFrom } from './exec-info.ts';
 import { lifetimeSeconds } from './lifetime.ts';

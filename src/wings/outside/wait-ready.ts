@@ -1,9 +1,9 @@
 import { ServerError } from '../../agent/servers/server-error.ts';
 import { readStatus } from '../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
-import type { Clock } from '../../time/clock.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import { isWell } from '../../commands/status/summary.ts';
+import type { Clock } from '../../time/clock.ts';
 
 export interface WaitOptions {
   readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;

@@ -1,12 +1,12 @@
 import { networkInterfaces } from 'node:os';
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
+import { CommandError } from '../../commands/command-error.ts';
+import { ownNetworkNamespace } from '../../commands/run/agent-node.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { listenToNewFlows } from '../../linux/top/new-flows.ts';
-import { copiedConnectionsIn, unseenSourcesIn } from '../../modes/registry.ts';
+import type { Mode } from '../../modes/mode.ts';
 import { systemClock } from '../../time/clock.ts';
-import { CommandError } from '../../commands/command-error.ts';
-import { ownNetworkNamespace } from '../../commands/run/agent-node.ts';
 import { classByAddress } from './client-class.ts';
 import { TrafficWatch, type WatchOptions } from './watch.ts';
 
@@ -16,16 +16,21 @@ const EVENTS_PER_SECOND = 3_000;
 /** A watch of this machine's conntrack and of its agent. */
 export function watchOf(
   { mode, facts }: AgentNode,
-  of: Pick<WatchOptions, 'agent' | 'alsoRead' | 'signal'> & { readonly intervalMs: number },
+  of: Pick<WatchOptions, 'agent' | 'alsoRead' | 'signal'> & {
+    readonly intervalMs: number;
+    /** Of the agent; undefined: this build lacks it. */
+    readonly known: Mode | undefined;
+  },
 ): TrafficWatch {
-  const { intervalMs, ...options } = of;
-  const handedOverTo = (copiedConnectionsIn(mode)?.addresses ?? []).map(addressBytes);
+  const { intervalMs, known, ...options } = of;
+  const { copied, unseenSources = [] } = known ?? {};
+  const handedOverTo = (copied?.addresses ?? []).map(addressBytes);
   return new TrafficWatch({
     ...options,
     conntrack: new KernelConntrack(),
     listen: listenToNewFlows,
     mode,
-    unseenSources: unseenSourcesIn(mode),
+    unseenSources,
     handedOverTo: new Set(handedOverTo.filter((bytes) => bytes !== undefined)),
     classOf: classByAddress(facts, ownAddresses()),
     monotonicMs: () => systemClock.monotonicMs(),

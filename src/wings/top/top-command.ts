@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readNode } from '../../agent/servers/status-client.ts';
-import { RUN_FOLDER } from '../../config/run-folder.ts';
-import { systemClock } from '../../time/clock.ts';
 import { STATUS_SOCKET } from '../../commands/run/folder.ts';
+import { RUN_FOLDER } from '../../config/run-folder.ts';
+import { modeOfAgent } from '../../modes/registry.ts';
+import { systemClock } from '../../time/clock.ts';
 import { GROUPINGS, type GroupedBy } from './figures.ts';
 import { follow, type Output } from './follow.ts';
 import { assertSameConntrack, watchOf } from './open-watch.ts';
@@ -62,6 +63,7 @@ async function show(options: TopOptions): Promise<void> {
     using output = outputFor(options);
     await follow({
       watch: watchOf(node, {
+        known: await modeOfAgent(node.mode),
         agent: agentSource(socketPath),
         intervalMs: options.interval,
         signal: stop.signal,

@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { NftablesPlane } from '../../dataplanes/nftables/plane.ts';
+import { openNetfilter } from '../../modes/netfilter.ts';
+import type { Part, Surroundings } from '../../modes/part.ts';
 import { RETURN_MARKS } from './plane/forwarder/return-path.ts';
 import {
   deleteListenerRoutes,
@@ -11,8 +13,6 @@ import {
 } from './plane/forwarder-routes.ts';
 import { ForwarderPlane } from './plane/plane.ts';
 import { readProgram } from './plane/program.ts';
-import { openNetfilter } from '../../modes/netfilter.ts';
-import type { Part, Surroundings } from '../../modes/part.ts';
 
 /** Beside the program as it is shipped; or from source. */
 const PROGRAMS = ['./forwarder.mjs', '../../forwarder.ts'].map((path) =>
@@ -24,16 +24,15 @@ const MOST_THREADS = 8;
 const DRAIN_MS = 600_000;
 const CLEANUP_DRAIN_MS = 5_000;
 
+export interface ForwarderSurroundings extends Surroundings {
+  /** In place of the shipped program. */
+  readonly forwarderProgram?: string;
+  /** In place of 30 s, after which a forwarder that does not answer is killed. */
+  readonly forwarderHungMs?: number;
+}
+
 export const FORWARDER_PART: Part = {
   name: 'forwarder',
-  attachments: [
-    {
-      place: 'forwarder',
-      title: 'forwarder',
-      isHook: false,
-      named: (name) => `forwarder ${name}`,
-    },
-  ],
   open: (around) => openForwarder(around, openHandingOver(around)),
 };
 
@@ -43,7 +42,10 @@ export function openHandingOver({ openNetlink = openNetfilter }: Surroundings): 
 }
 
 /** In front of the plane that hands connections over to it. */
-export function openForwarder(around: Surroundings, behind: NftablesPlane): ForwarderPlane {
+export function openForwarder(
+  around: ForwarderSurroundings,
+  behind: NftablesPlane,
+): ForwarderPlane {
   const { runFolder = RUN_FOLDER, userspace, isCleanup, forwarderProgram } = around;
   const { forwarderHungMs: hungMs } = around;
   return new ForwarderPlane({

@@ -5,13 +5,13 @@ import type { NodeFacts } from '../../dataplanes/contract.ts';
 import type { NftablesPlane } from '../../dataplanes/nftables/plane.ts';
 import { bring, newPlane } from '../../dataplanes/nftables/testing/kernel.ts';
 import { row, type Shape } from '../../dataplanes/nftables/testing/rows.ts';
-import { keepListenerRoutes } from './plane/forwarder-routes.ts';
-import { StandInForwarder } from './plane/testing/stand-in-forwarder.ts';
-import { dialTransparently } from './plane/testing/transparent-dial.ts';
 import { FAMILIES, type Family, type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import { enterOwnNetwork, ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { type Host, SERVED_PORT, startHost } from '../../linux/testing/hosts/host.ts';
 import { joinOutside, joinPod, type PlacedHost } from '../../linux/testing/hosts/placed-host.ts';
+import { keepListenerRoutes } from './plane/forwarder-routes.ts';
+import { StandInForwarder } from './plane/testing/stand-in-forwarder.ts';
+import { dialTransparently } from './plane/testing/transparent-dial.ts';
 
 const NODE = { IPv4: '192.0.2.1', IPv6: 'fd77::1' };
 const FACTS: NodeFacts = {

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NODE_FACTS } from '../ebpf/plane/testing/node-network.ts';
-import { bring } from '../ebpf/plane/testing/packet-plane.ts';
-import { ForwarderFlows } from './plane/forwarder-flows.ts';
 import { PROTOCOL_TCP } from '../../linux/conntrack/protocol.ts';
 import { run } from '../../linux/netlink/testing/own-namespace.ts';
 import type { Answer } from '../../linux/testing/hosts/messages.ts';
-import { until } from '../../time/testing/until.ts';
 import { NFTABLES } from '../../modes/nftables.ts';
 import type { Part } from '../../modes/part.ts';
-import { ALL_PARTS } from '../../modes/registry.ts';
+import { allParts } from '../../modes/registry.ts';
+import { ebpfSettings } from '../../modes/testing/whole-mode.ts';
+import { until } from '../../time/testing/until.ts';
+import { NODE_FACTS } from '../ebpf/plane/testing/node-network.ts';
+import { bring } from '../ebpf/plane/testing/packet-plane.ts';
 import { TC_EBPF } from '../ebpf/tc-ebpf.ts';
+import { ForwarderFlows } from './plane/forwarder-flows.ts';
 import {
   assertAllServed,
   connectionCount,
   TO_WEB,
   UserspaceSite,
 } from './testing/userspace-site.ts';
-import { ebpfSettings } from '../../modes/testing/whole-mode.ts';
 import type { WholeUserspace } from './testing/whole-userspace.ts';
 
 const site = UserspaceSite.forTests();
@@ -106,7 +106,7 @@ test('switches between modes under connections without a failure', async () => {
       mode === 'userspace' ? await site.userspace(around).start([site.web()]) : undefined;
     if (mode !== 'userspace') await bring(mode.open(around), [site.web()]);
     const own = mode === 'userspace' ? ['forwarder', 'nftables'] : mode.parts.map(nameOf);
-    for (const part of ALL_PARTS) {
+    for (const part of await allParts()) {
       if (!own.includes(part.name)) await part.open(around).remove();
     }
     const connection = await site.network.client.hold(TO_WEB);

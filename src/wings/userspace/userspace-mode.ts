@@ -1,21 +1,20 @@
 import { RUN_FOLDER } from '../../config/run-folder.ts';
-import { LISTENER_ADDRESSES, readConnections } from './plane/copied-connections.ts';
-import { ForwarderFlows } from './plane/forwarder-flows.ts';
 import { JoinedFlows } from '../../flows/joined.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { TIME_WAIT_REUSE } from '../../linux/needed-sysctl.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../../modes/nftables.ts';
 import { openTwoParts } from '../../modes/open-parts.ts';
-import { userspacePages } from './userspace-pages.ts';
-import { connectedByForwarder } from './forwarder-record.ts';
 import { nftablesProof } from '../../modes/proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from '../../modes/service-needs.ts';
 import { FORWARDER_PART, openForwarder, openHandingOver } from './forwarder-part.ts';
+import { connectedByForwarder } from './forwarder-record.ts';
+import { LISTENER_ADDRESSES, readConnections } from './plane/copied-connections.ts';
+import { ForwarderFlows } from './plane/forwarder-flows.ts';
+import { userspacePages } from './userspace-pages.ts';
 
 export const USERSPACE: Mode = {
   name: 'userspace',
-  needs: { ownAddresses: false, namespaces: false },
   service: { ...NETLINK_NEEDS, leavesProcess: true },
   parts: [FORWARDER_PART, NFTABLES_PART],
   // Every connection to an endpoint leaves one of our ports in TIME_WAIT.

@@ -1,9 +1,9 @@
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
 import { readStatus } from '../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
-import { unseenSourcesIn } from '../../modes/registry.ts';
 import { isWell } from '../../commands/status/summary.ts';
 import { troublesOf } from '../../commands/status/trouble.ts';
+import { modeOfAgent } from '../../modes/registry.ts';
 import { Rest } from '../top/rest.ts';
 import type { NodeAbout, Trouble } from './protocol/node.ts';
 import type { Propagation, RowsNow } from './protocol/tick.ts';
@@ -72,11 +72,11 @@ function shortened({ what, next }: Trouble): Trouble {
   return { what: what.slice(0, LONGEST_TEXT), next: next.slice(0, LONGEST_TEXT) };
 }
 
-export function nodeAbout(
+export async function nodeAbout(
   node: AgentNode,
   { page, isReady, troubles }: StatusNow,
   mayProbe: boolean,
-): NodeAbout {
+): Promise<NodeAbout> {
   const { zone } = node.view;
   return {
     node: node.nodeName,
@@ -89,6 +89,6 @@ export function nodeAbout(
     mayProbe,
     isReady,
     troubles,
-    unseenSources: unseenSourcesIn(node.mode),
+    unseenSources: (await modeOfAgent(node.mode))?.unseenSources ?? [],
   };
 }

@@ -1,7 +1,9 @@
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
 import { ServerError } from '../../agent/servers/server-error.ts';
 import { readHistory, readNode } from '../../agent/servers/status-client.ts';
-import { unseenSourcesIn } from '../../modes/registry.ts';
+import type { SourceClass } from '../../forwarding/model.ts';
+import type { Mode } from '../../modes/mode.ts';
+import { modeOfAgent } from '../../modes/registry.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { ServiceFigures } from '../top/figures.ts';
 import { notesOf } from '../top/notes.ts';
@@ -47,10 +49,11 @@ export class AgentWatch {
   readonly #watch: TrafficWatch;
   readonly #feed: ChangeFeed;
   readonly #ends: EndsOfFlows;
+  readonly #unseenSources: readonly SourceClass[];
   #gathered: Gathered | undefined;
   #liveSeen: Gathered['live'];
 
-  private constructor(node: AgentNode, options: AgentWatchOptions) {
+  private constructor(node: AgentNode, mode: Mode | undefined, options: AgentWatchOptions) {
     const { socketPath, clock, signal } = options;
     const monotonicMs = (): number => clock.monotonicMs();
     this.node = node;
@@ -64,7 +67,9 @@ export class AgentWatch {
       monotonicMs,
     );
     this.#ends = new EndsOfFlows(this.rows);
+    this.#unseenSources = mode?.unseenSources ?? [];
     this.#watch = watchOf(node, {
+      known: mode,
       agent: { ...this.#agent, served: async (version) => await this.#readServed(version) },
       alsoRead: () => this.#wantedKeys(),
       intervalMs: TICK_MS,
@@ -76,7 +81,7 @@ export class AgentWatch {
   static async begin(options: AgentWatchOptions): Promise<AgentWatch> {
     const node = await readNode({ socketPath: options.socketPath });
     assertSameConntrack(node, 'view');
-    const watch = new AgentWatch(node, options);
+    const watch = new AgentWatch(node, await modeOfAgent(node.mode), options);
     await watch.#feed.poll();
     await watch.#watch.readServices();
     return watch;
@@ -166,7 +171,6 @@ export class AgentWatch {
     const { propagation, isReady, troubles } = status;
     const conntrack = conntrackNow();
     const { version } = this.dots;
-    const unseenSources = unseenSourcesIn(this.node.mode);
     return {
       tick: reading.tick,
       atMs: Math.round(this.#options.clock.wallMs()),
@@ -175,7 +179,13 @@ export class AgentWatch {
       rows: status.rows,
       ...(propagation === undefined ? {} : { propagation }),
       ...(conntrack === undefined ? {} : { conntrack }),
-      map: trafficMap({ gathered, rows, known, unseenSources, ends: this.#ends }),
+      map: trafficMap({
+        gathered,
+        rows,
+        known,
+        unseenSources: this.#unseenSources,
+        ends: this.#ends,
+      }),
       dots: {
         ...(version === undefined ? {} : { version }),
         changed: this.dots.changes(MOST_DOTS),

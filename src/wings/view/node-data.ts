@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { HistoryRequest } from '../../agent/history/page.ts';
 import { readHistory, readNode } from '../../agent/servers/status-client.ts';
-import type { Clock } from '../../time/clock.ts';
 import { findBasis } from '../../commands/basis/basis.ts';
 import { reportOn } from '../../commands/doctor/examine.ts';
 import { readPatient } from '../../commands/doctor/subject.ts';
 import { explainOnce, groundsFor, inquire, targetFrom } from '../../commands/explain/ask.ts';
 import { STATUS_SOCKET } from '../../commands/run/folder.ts';
+import type { Clock } from '../../time/clock.ts';
 import { AgentStatus, nodeAbout } from './agent-status.ts';
 import { changesBefore } from './change-pages.ts';
 import { OneAtATime } from './one-at-a-time.ts';
@@ -52,7 +52,7 @@ export class NodeData implements ViewData {
 
   async node(): Promise<NodeAbout> {
     const node = await readNode({ socketPath: this.#socketPath });
-    return nodeAbout(node, await this.#status.now(), this.#options.mayProbe);
+    return await nodeAbout(node, await this.#status.now(), this.#options.mayProbe);
   }
 
   async hello(): Promise<Hello> {

@@ -1,4 +1,5 @@
 import type { PagedRow } from '../../agent/servers/row-pages.ts';
+import { frontendText } from '../../commands/services/rows.ts';
 import type { Candidate } from '../../forwarding/candidates.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import {
@@ -9,7 +10,6 @@ import {
   servicePortName,
 } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
-import { frontendText } from '../../commands/services/rows.ts';
 import type { EndpointFigures } from '../top/figures.ts';
 import { type Gathered, serviceFigures } from '../top/rows.ts';
 import type {

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import { Tables } from '../../../../src/wings/ebpf/plane/maps/tables.ts';
 import { BpfError } from '../../../../src/linux/bpf/errors.ts';
 import type { BpfMap } from '../../../../src/linux/bpf/map.ts';
+import { Tables } from '../../../../src/wings/ebpf/plane/maps/tables.ts';
 import type { Failures } from './failures.ts';
 
 const { ENOMEM } = constants.errno;

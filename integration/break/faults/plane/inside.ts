@@ -99,7 +99,7 @@ class Inside {
     if (this.#desired === undefined)
       throw new Error('asked for differences before the first comparison');
     const { mode, ebpf, ipvs } = this.#config.settings;
-    const differences = await modeNamed(mode)
+    const differences = await (await modeNamed(mode))
       .open({ ebpf, ipvs, runFolder: this.#runFolder })
       .diff(this.#desired);
     return differences.map(({ kind, object }) => `${kind} ${object}`);

@@ -6,12 +6,16 @@ import type { AgentSnapshot } from '../../../../src/agent/snapshot.ts';
 import { type AssembledProxy, assembleProxy } from '../../../../src/commands/run/proxy.ts';
 import { openSource } from '../../../../src/commands/source.ts';
 import type { LoadedConfig } from '../../../../src/config/load.ts';
+import { traitsOf } from '../../../../src/config/modes.ts';
 import type { DataPlane, RowChange } from '../../../../src/dataplanes/contract.ts';
 import { KernelIpvs } from '../../../../src/linux/ipvs/kernel-ipvs.ts';
 import { SILENT_LOGGER } from '../../../../src/log/testing/silent-logger.ts';
+import type { Mode } from '../../../../src/modes/mode.ts';
 import { openNetfilter } from '../../../../src/modes/netfilter.ts';
 import { modeNamed } from '../../../../src/modes/registry.ts';
 import { systemClock } from '../../../../src/time/clock.ts';
+import type { HooksSurroundings } from '../../../../src/wings/ebpf/hooks-part.ts';
+import type { IpvsSurroundings } from '../../../../src/wings/ipvs/ipvs-part.ts';
 import { MapFailures } from './failing-maps.ts';
 import { NetlinkFailures } from './failing-netlink.ts';
 import type { FailurePlan, Failures } from './failures.ts';
@@ -40,7 +44,7 @@ export class OwnProxy {
 
   async start(): Promise<void> {
     const config = this.#config;
-    const mode = modeNamed(config.settings.mode);
+    const mode = await modeNamed(config.settings.mode);
     const nodeName = config.settings.nodeName ?? hostname().toLowerCase();
     const { kubeconfigPath } = config.settings.api;
     const access = kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath };
@@ -50,10 +54,10 @@ export class OwnProxy {
       mode,
       nodeName,
       source: await openSource(
-        { ...access, watchesNamespaces: mode.needs.namespaces, watch: true },
+        { ...access, watchesNamespaces: traitsOf(mode.name).needs.namespaces, watch: true },
         nodeName,
       ),
-      plane: this.#plane(),
+      plane: this.#plane(mode),
       events: new Events({
         about: { nodeName, hostName: nodeName },
         post: async () => undefined,
@@ -87,15 +91,17 @@ export class OwnProxy {
     };
   }
 
-  #plane(): DataPlane {
-    const { mode, ebpf, ipvs } = this.#config.settings;
-    const plane = modeNamed(mode).open({
+  #plane(mode: Mode): DataPlane {
+    const { ebpf, ipvs } = this.#config.settings;
+    // Each mode takes what it knows.
+    const around: IpvsSurroundings & HooksSurroundings = {
       ebpf,
       ipvs,
       openIpvs: () => this.#ipvs.around(new KernelIpvs()),
       openNetlink: (kind) => this.#netlink.open(() => openNetfilter(kind)),
       openTables: (maps) => this.#maps.tables(maps),
-    });
+    };
+    const plane = mode.open(around);
     const apply = plane.apply.bind(plane);
     plane.apply = async (changes) => {
       const begunMs = monotonicMs();

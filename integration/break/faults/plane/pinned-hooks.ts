@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { frontendOfKey, wordsOf } from '../../../../src/wings/ebpf/plane/maps/entry-text.ts';
-import { SETTINGS, SLOT } from '../../../../src/wings/ebpf/plane/maps/layout.ts';
-import { ONLY } from '../../../../src/wings/ebpf/plane/maps/map-set.ts';
 import type { LinkInfo } from '../../../../src/linux/bpf/info.ts';
 import { type BpfLink, openPinnedLink } from '../../../../src/linux/bpf/link.ts';
 import { loadObject } from '../../../../src/linux/bpf/load.ts';
 import type { BpfMap } from '../../../../src/linux/bpf/map.ts';
 import { openPinnedMap } from '../../../../src/linux/bpf/map-create.ts';
 import { parseObject } from '../../../../src/linux/bpf/parse-object.ts';
+import { frontendOfKey, wordsOf } from '../../../../src/wings/ebpf/plane/maps/entry-text.ts';
+import { SETTINGS, SLOT } from '../../../../src/wings/ebpf/plane/maps/layout.ts';
+import { ONLY } from '../../../../src/wings/ebpf/plane/maps/map-set.ts';
 
 const OBJECT = fileURLToPath(new URL('../../../../dist/bpf/sock.bpf.o', import.meta.url));
 const HOOK = 'connect4';

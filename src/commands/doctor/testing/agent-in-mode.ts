@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type ModeName, traitsOf } from '../../../config/modes.ts';
-import { compiledProgram } from '../../../wings/ebpf/plane/testing/packet-plane.ts';
 import { ownPlace } from '../../../linux/bpf/testing/own-place.ts';
 import { WITHOUT_IPVS } from '../../../linux/ipvs/testing/kernel-ipvs.ts';
+import { compiledProgram } from '../../../wings/ebpf/plane/testing/packet-plane.ts';
 import { type Agent, startAgent } from './examined-node.ts';
 
 const KERNEL_TYPES = '/sys/kernel/btf/vmlinux';

@@ -2,13 +2,12 @@ import { dropCause } from '../../../explain/drop-cause.ts';
 import type { SeenDrop } from '../../../explain/dropped-packet.ts';
 import { BpfError } from '../../../linux/bpf/errors.ts';
 import { assertMayLoad } from '../../../linux/bpf/permission.ts';
+import { DROP_PROGRAMS, readPrograms } from '../../../linux/bpf/shipped-programs.ts';
 import { conntrackLosses } from '../../../linux/conntrack/table-use.ts';
 import type { Drop, End } from '../../../linux/drops/drop.ts';
 import { isOfConnection, type KnownConnection } from '../../../linux/drops/same-connection.ts';
 import { type DropWatch, watchDrops } from '../../../linux/drops/watch-drops.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
-import { DROP_PROGRAMS, readPrograms } from '../../../linux/bpf/shipped-programs.ts';
-import { ModeError } from '../../../modes/mode-error.ts';
 import { sleep } from '../../../time/sleep.ts';
 import { ownNamespaceNumber, readDropFacts } from './drop-facts.ts';
 
@@ -36,7 +35,7 @@ export function openDropReader(ends: readonly End[], signal: AbortSignal): DropR
     return readerOf(watchDrops({ object, ends }, signal));
   } catch (error) {
     // All else of the answer is right without them.
-    if (error instanceof BpfError || error instanceof ModeError) return error.message;
+    if (error instanceof BpfError) return error.message;
     throw error;
   }
 }

@@ -22,7 +22,7 @@ export async function packetFor(
 ): Promise<ProvenPacket | NotPermitted | string | undefined> {
   const { basis, from, probe, prediction, rows } = of;
   if (probe === 'none' || (probe === undefined && basis.by !== 'agent')) return undefined;
-  const { proof } = modeNamed(basis.config.settings.mode);
+  const { proof } = await modeNamed(basis.config.settings.mode);
   const namespacePath = namespaceOf(from);
   const planned = await planProbe(probe, { basis, asked, prediction, mode: proof, namespacePath });
   if (typeof planned === 'string' || 'needs' in planned) return planned;

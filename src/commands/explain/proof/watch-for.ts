@@ -25,7 +25,7 @@ export async function watchFor(
   if (basis.by !== 'agent') throw new TypeError('a packet needs an agent');
   if (to.address === '') return 'a packet needs an address: ask for ADDRESS:PORT';
   if (to.protocol === 'SCTP') return 'packets of SCTP cannot be watched';
-  const { proof: mode } = modeNamed(basis.config.settings.mode);
+  const { proof: mode } = await modeNamed(basis.config.settings.mode);
   if (mode === undefined) return `no packet can prove it in mode ${asked.mode} yet`;
   return await watchTarget({
     to,

@@ -1,5 +1,5 @@
-import type { ServicePortKey } from '../../../forwarding/model.ts';
 import type { EndpointCount } from '../../../dataplanes/contract.ts';
+import type { ServicePortKey } from '../../../forwarding/model.ts';
 import { readAddress, SLOT } from './maps/layout.ts';
 import type { SlotRange } from './maps/slot-space.ts';
 import type { Tables } from './maps/tables.ts';

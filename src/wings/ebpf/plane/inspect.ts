@@ -1,6 +1,6 @@
-import { type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
 import type { Desired, Inspection, NodeFacts } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
+import { type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
 import type { Binary } from './maps/binary.ts';
 import { Comparison } from './maps/comparison.ts';
 import { wordsOf } from './maps/entry-text.ts';

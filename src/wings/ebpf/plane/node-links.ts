@@ -1,5 +1,5 @@
-import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import type { NodeFacts } from '../../../dataplanes/contract.ts';
+import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import { servedInterfaces } from './maps/interfaces.ts';
 import type { PacketOptions } from './options.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { change } from '../../../dataplanes/shared/testing/change.ts';
 import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { ManyClients } from '../../../linux/testing/packets/many-clients.ts';
 import { openTun, type Tun } from '../../../linux/testing/packets/tun.ts';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
 import { sweepAffinities } from './maps/affinities.ts';
 import { openMaps } from './maps/map-set.ts';
 import { StickyPorts } from './maps/sticky-ports.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import type { NodeFacts } from '../../../dataplanes/contract.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { type Host, startHost } from '../../../linux/testing/hosts/host.ts';
-import type { NodeFacts } from '../../../dataplanes/contract.ts';
 import type { HooksPlane } from './plane.ts';
 import { addNatChains, NODE_FACTS, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { bring, connectionsOf, packetPlane } from './testing/packet-plane.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Transport } from '../../../linux/testing/hosts/messages.ts';
 import { change } from '../../../dataplanes/shared/testing/change.ts';
+import type { Transport } from '../../../linux/testing/hosts/messages.ts';
 import type { HooksPlane } from './plane.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { bring, connectionsOf, packetPlane } from './testing/packet-plane.ts';

@@ -1,5 +1,3 @@
-import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
-import type { BpfMap } from '../../../linux/bpf/map.ts';
 import type {
   AffinityFill,
   Attachment,
@@ -15,6 +13,8 @@ import type {
   NodeFacts,
   RowChange,
 } from '../../../dataplanes/contract.ts';
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
+import type { BpfMap } from '../../../linux/bpf/map.ts';
 import { readCounters, readTotals } from './counters.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { Kernel } from './kernel.ts';

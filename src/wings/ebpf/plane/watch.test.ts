@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { sleep } from '../../../time/sleep.ts';
 import type { NodeFacts } from '../../../dataplanes/contract.ts';
+import { sleep } from '../../../time/sleep.ts';
 import type { Kernel } from './kernel.ts';
 import { Knowledge } from './maps/knowledge.ts';
 import { NodeLinks } from './node-links.ts';

@@ -1,6 +1,6 @@
-import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import { pollingBy } from '../../../dataplanes/shared/poll-pace.ts';
 import { pollSparingly } from '../../../dataplanes/shared/polling.ts';
+import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import { changesAtPlaces, changesInMaps } from './drift.ts';
 import type { Kernel } from './kernel.ts';
 import { sweepAffinities } from './maps/affinities.ts';

@@ -1,5 +1,5 @@
-import type { IptablesErrorCode } from '../../../linux/iptables/errors.ts';
 import { PlaneError } from '../../../dataplanes/contract.ts';
+import type { IptablesErrorCode } from '../../../linux/iptables/errors.ts';
 import { TableChange } from './table-change.ts';
 
 /** More at once cost the nft backend the square of their number. */

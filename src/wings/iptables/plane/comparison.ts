@@ -1,3 +1,5 @@
+import type { Difference } from '../../../dataplanes/contract.ts';
+import type { Differences } from '../../../dataplanes/differences.ts';
 import {
   type Family,
   type Forwarding,
@@ -5,8 +7,6 @@ import {
   servicePortKey,
   servicePortName,
 } from '../../../forwarding/model.ts';
-import type { Difference } from '../../../dataplanes/contract.ts';
-import type { Differences } from '../../../dataplanes/differences.ts';
 import { SHARED_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 import { isRowChain, NODE_PORTS, SERVICES } from './names.ts';

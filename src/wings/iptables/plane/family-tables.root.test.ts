@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { Differences } from '../../../dataplanes/differences.ts';
+import { change } from '../../../dataplanes/shared/testing/change.ts';
 import type { Forwarding } from '../../../forwarding/model.ts';
 import { IptablesError, type IptablesErrorCode } from '../../../linux/iptables/errors.ts';
 import { RestoreProcess } from '../../../linux/iptables/restore-process.ts';
 import { enterOwnNetwork } from '../../../linux/netlink/testing/own-namespace.ts';
-import { Differences } from '../../../dataplanes/differences.ts';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
 import { findAbilities } from './abilities.ts';
 import { type Committer, ProgramCommitter } from './committers.ts';
 import { FamilyTables } from './family-tables.ts';

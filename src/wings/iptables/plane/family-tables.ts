@@ -1,3 +1,6 @@
+import { type InspectionDepth, PlaneError, type RowChange } from '../../../dataplanes/contract.ts';
+import type { Differences } from '../../../dataplanes/differences.ts';
+import { knownRow } from '../../../dataplanes/row-change.ts';
 import {
   type Family,
   type Forwarding,
@@ -5,9 +8,6 @@ import {
   servicePortKey,
 } from '../../../forwarding/model.ts';
 import type { IptablesErrorCode } from '../../../linux/iptables/errors.ts';
-import { type InspectionDepth, PlaneError, type RowChange } from '../../../dataplanes/contract.ts';
-import type { Differences } from '../../../dataplanes/differences.ts';
-import { knownRow } from '../../../dataplanes/row-change.ts';
 import { removeChains } from './chain-removal.ts';
 import { cleanUp, hasOurs } from './clean-up.ts';
 import type { Committer } from './committers.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { WITHOUT_IPSET } from '../../../linux/ipvs/ipset/testing/kernel-ipset.ts';
 import { BACKENDS } from '../../../linux/iptables/programs.ts';
+import { WITHOUT_IPSET } from '../../../linux/ipvs/ipset/testing/kernel-ipset.ts';
 import { enterOwnNetwork, run } from '../../../linux/netlink/testing/own-namespace.ts';
 import { Tools } from './testing/kernel.ts';
 

@@ -3,8 +3,14 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import type { NodeFacts } from '../../../dataplanes/contract.ts';
+import { change } from '../../../dataplanes/shared/testing/change.ts';
 import type { Forwarding } from '../../../forwarding/model.ts';
-import { connect, IMITATED_VERSION, listTables } from '../../../linux/iptables/testing/nft-tables.ts';
+import {
+  connect,
+  IMITATED_VERSION,
+  listTables,
+} from '../../../linux/iptables/testing/nft-tables.ts';
 import { parseVersion } from '../../../linux/iptables/version.ts';
 import { openNetlink } from '../../../linux/netlink/socket.ts';
 import { enterOwnNetwork, run } from '../../../linux/netlink/testing/own-namespace.ts';
@@ -12,8 +18,6 @@ import { be16, compared, payload } from '../../../linux/nftables/listed-expressi
 import { NETLINK_NETFILTER } from '../../../linux/nftables/protocol.ts';
 import { xtMatch } from '../../../linux/nftables/xt-expressions.ts';
 import { host16 } from '../../../linux/nftables/xt-struct.ts';
-import type { NodeFacts } from '../../../dataplanes/contract.ts';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
 import { findAbilities } from './abilities.ts';
 import { endpointChainName } from './names.ts';
 import { IptablesPlane } from './plane.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { type Applied, PlaneError, type RowChange } from '../../../dataplanes/contract.ts';
+import { change } from '../../../dataplanes/shared/testing/change.ts';
 import type { Forwarding } from '../../../forwarding/model.ts';
 import { BACKENDS } from '../../../linux/iptables/programs.ts';
 import { enterOwnNetwork, run } from '../../../linux/netlink/testing/own-namespace.ts';
-import { type Applied, PlaneError, type RowChange } from '../../../dataplanes/contract.ts';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
 import { ALL_JUMPS } from './fixed-parts.ts';
 import { rowChainNames } from './names.ts';
 import { IptablesPlane } from './plane.ts';

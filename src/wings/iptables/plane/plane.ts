@@ -1,12 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { FAMILIES, type Family, type Forwarding } from '../../../forwarding/model.ts';
-import { type FoundBackend, hasLegacyTables } from '../../../linux/iptables/backend.ts';
-import { isIncompatible } from '../../../linux/iptables/errors.ts';
-import { saveTable } from '../../../linux/iptables/save.ts';
-import type { SavedTable } from '../../../linux/iptables/saved-table.ts';
-import type { Netlink } from '../../../linux/netlink/socket.ts';
-import { NftConnection } from '../../../linux/nftables/connection.ts';
-import type { NftEvent } from '../../../linux/nftables/events.ts';
 import type {
   Attachment,
   DataPlane,
@@ -24,7 +16,19 @@ import type {
   RuleCount,
 } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
-import { EVERY_LOSS_COUNTS, objectText, watchRuleEvents } from '../../../dataplanes/shared/rule-events.ts';
+import {
+  EVERY_LOSS_COUNTS,
+  objectText,
+  watchRuleEvents,
+} from '../../../dataplanes/shared/rule-events.ts';
+import { FAMILIES, type Family, type Forwarding } from '../../../forwarding/model.ts';
+import { type FoundBackend, hasLegacyTables } from '../../../linux/iptables/backend.ts';
+import { isIncompatible } from '../../../linux/iptables/errors.ts';
+import { saveTable } from '../../../linux/iptables/save.ts';
+import type { SavedTable } from '../../../linux/iptables/saved-table.ts';
+import type { Netlink } from '../../../linux/netlink/socket.ts';
+import { NftConnection } from '../../../linux/nftables/connection.ts';
+import type { NftEvent } from '../../../linux/nftables/events.ts';
 import { findAbilities, readAbilities } from './abilities.ts';
 import { readAttachments } from './attachments.ts';
 import { countOurs, hasOurs } from './clean-up.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Family } from '../../../forwarding/model.ts';
 import type { PodDetection } from '../../../dataplanes/contract.ts';
+import type { Family } from '../../../forwarding/model.ts';
 import { isNodePortJump } from './comparison.ts';
 import { firewallRules, fixedChains, nodePortJumps } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';

@@ -1,6 +1,9 @@
+import {
+  type ChainVisit as ChainWalkVisit,
+  walkChains,
+} from '../../../dataplanes/shared/chain-walk.ts';
 import type { Forwarding, Frontend } from '../../../forwarding/model.ts';
 import type { IptablesTable } from '../../../linux/iptables/programs.ts';
-import { type ChainVisit as ChainWalkVisit, walkChains } from '../../../dataplanes/shared/chain-walk.ts';
 import { FIREWALL, FORWARD, isRowChain, MARK_MASQUERADE } from './names.ts';
 import { type RenderedTables, renderedTables } from './render.ts';
 import { type RuleText, targetOf } from './rule.ts';

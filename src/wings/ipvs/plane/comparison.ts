@@ -1,6 +1,6 @@
+import type { Differences } from '../../../dataplanes/differences.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
 import { isMarked } from '../../../linux/ipvs/service-flags.ts';
-import type { Differences } from '../../../dataplanes/differences.ts';
 import { describeForeign, describeHairpin, describeServer } from './describe.ts';
 import type { Knowledge } from './knowledge.ts';
 import { isEmptyPlan, planServer, type ServerPlan } from './plan.ts';

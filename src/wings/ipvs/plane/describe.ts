@@ -1,6 +1,6 @@
+import type { Difference } from '../../../dataplanes/contract.ts';
 import { type ServicePortId, servicePortName } from '../../../forwarding/model.ts';
 import type { VirtualServer } from '../../../linux/ipvs/model.ts';
-import type { Difference } from '../../../dataplanes/contract.ts';
 import type { CapturedFrontend } from './capture/frontend.ts';
 import type { ServerPlan } from './plan.ts';
 import { destinationId, type ServerState } from './server-state.ts';

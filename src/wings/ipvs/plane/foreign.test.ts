@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VirtualServer } from '../../../linux/ipvs/model.ts';
 import { change } from '../../../dataplanes/shared/testing/change.ts';
+import type { VirtualServer } from '../../../linux/ipvs/model.ts';
 import { clusterIp, FACTS, row } from './testing/rows.ts';
 import { ID, Stage, serving } from './testing/stage.ts';
 

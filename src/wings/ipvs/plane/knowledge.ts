@@ -1,6 +1,6 @@
+import type { NodeFacts } from '../../../dataplanes/contract.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import type { Scheduler } from '../../../forwarding/scheduler.ts';
-import type { NodeFacts } from '../../../dataplanes/contract.ts';
 import { Claims } from './claims.ts';
 import { DrainingServers } from './draining.ts';
 import { Hairpins } from './hairpins.ts';

@@ -1,8 +1,8 @@
 import { contains, parseCidrs } from '../../../addresses/cidr.ts';
 import { type IpAddress, parseIp } from '../../../addresses/ip.ts';
 import { isLoopbackAddress } from '../../../addresses/loopback.ts';
-import type { Family } from '../../../forwarding/model.ts';
 import type { NodeFacts } from '../../../dataplanes/contract.ts';
+import type { Family } from '../../../forwarding/model.ts';
 
 /** The addresses that get a virtual server for each node port, by family. */
 export type NodePortAddresses = Readonly<Record<Family, readonly string[]>>;

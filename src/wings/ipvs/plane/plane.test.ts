@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IpvsError } from '../../../linux/ipvs/errors.ts';
-import { until } from '../../../time/testing/until.ts';
 import type { Drift } from '../../../dataplanes/contract.ts';
 import { change } from '../../../dataplanes/shared/testing/change.ts';
+import { IpvsError } from '../../../linux/ipvs/errors.ts';
+import { until } from '../../../time/testing/until.ts';
 import type { MemoryIpvs } from './testing/memory-ipvs.ts';
 import { endpoint, FACTS, nodePort, row } from './testing/rows.ts';
 import { ID, Stage, serving } from './testing/stage.ts';

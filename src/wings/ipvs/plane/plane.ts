@@ -1,5 +1,3 @@
-import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
-import type { VirtualServerKey } from '../../../linux/ipvs/model.ts';
 import type {
   Attachment,
   DataPlane,
@@ -15,6 +13,8 @@ import type {
   NodeFacts,
   RowChange,
 } from '../../../dataplanes/contract.ts';
+import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
+import type { VirtualServerKey } from '../../../linux/ipvs/model.ts';
 import { captureMark } from './capture/marks.ts';
 import { DrainPasses } from './drain-passes.ts';
 import { deleteDrained } from './drainer.ts';

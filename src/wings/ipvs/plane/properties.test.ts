@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
-import { type Applied, type NodeFacts, PlaneError, type RowChange } from '../../../dataplanes/contract.ts';
+import {
+  type Applied,
+  type NodeFacts,
+  PlaneError,
+  type RowChange,
+} from '../../../dataplanes/contract.ts';
 import { isApplied } from '../../../dataplanes/row-change.ts';
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
 import { IpvsPlane } from './plane.ts';
 import { keyOfId } from './server-state.ts';
 import { MemoryCapture } from './testing/memory-capture.ts';

@@ -1,9 +1,9 @@
+import { PlaneError } from '../../../dataplanes/contract.ts';
+import { notInspected as notInspectedError } from '../../../dataplanes/shared/rejections.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import { IpvsError } from '../../../linux/ipvs/errors.ts';
 import { type IpvsRefusal, virtualServerId } from '../../../linux/ipvs/model.ts';
 import { NetlinkError, NetlinkRefusal } from '../../../linux/netlink/errors.ts';
-import { PlaneError } from '../../../dataplanes/contract.ts';
-import { notInspected as notInspectedError } from '../../../dataplanes/shared/rejections.ts';
 import { destinationId } from './server-state.ts';
 
 const RETRIED = 'retried automatically; `fairlead status` shows what is pending';

@@ -1,7 +1,7 @@
+import type { EndpointCount, IpvsReport } from '../../../dataplanes/contract.ts';
 import { endpointKey } from '../../../forwarding/endpoints.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import type { Ipvs } from '../../../linux/ipvs/model.ts';
-import type { EndpointCount, IpvsReport } from '../../../dataplanes/contract.ts';
 import { type Found, keyOfId } from './server-state.ts';
 
 /** Sums over all virtual servers of ours. */

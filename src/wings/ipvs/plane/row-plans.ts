@@ -1,7 +1,7 @@
-import type { Forwarding, ServicePortKey } from '../../../forwarding/model.ts';
-import type { VirtualServerKey } from '../../../linux/ipvs/model.ts';
 import type { RowChange } from '../../../dataplanes/contract.ts';
 import { knownRow } from '../../../dataplanes/row-change.ts';
+import type { Forwarding, ServicePortKey } from '../../../forwarding/model.ts';
+import type { VirtualServerKey } from '../../../linux/ipvs/model.ts';
 import type { Knowledge } from './knowledge.ts';
 import { planServer, type ServerPlan } from './plan.ts';
 import { FOREIGN_SERVER, type ServerState, stateWritten } from './server-state.ts';

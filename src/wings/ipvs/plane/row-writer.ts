@@ -1,6 +1,6 @@
+import { PlaneError, type RowChange } from '../../../dataplanes/contract.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
 import type { IpvsRefusal } from '../../../linux/ipvs/model.ts';
-import { PlaneError, type RowChange } from '../../../dataplanes/contract.ts';
 import { readEverything } from './inspect.ts';
 import type { Knowledge, ServerStates } from './knowledge.ts';
 import type { NodePortAddresses } from './node-port-addresses.ts';

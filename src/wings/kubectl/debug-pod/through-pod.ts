@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonRecord } from '../../../cluster/json.ts';
+import { printNote, printWarning } from '../../../commands/terminal/print.ts';
 import type { ProofNeeds } from '../../../explain/proof/proof.ts';
 import { sleep } from '../../../time/sleep.ts';
-import { printNote, printWarning } from '../../../commands/terminal/print.ts';
 import type { NodeAgent } from '../agents.ts';
 import { complaintOf, getJson, type Kubectl } from '../kubectl.ts';
 import { CREATE, enforcedStandard, missingRights, type Right, rightText } from '../rights.ts';

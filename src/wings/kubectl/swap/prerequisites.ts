@@ -1,9 +1,9 @@
 import { parseDocument } from 'yaml';
 import { arrayAt, isRecord, recordAt, textAt } from '../../../cluster/json.ts';
-import { buildConfig } from '../../../config/load.ts';
-import { formatProblem } from '../../../config/problem.ts';
 import { CommandError } from '../../../commands/command-error.ts';
 import { printWarning } from '../../../commands/terminal/print.ts';
+import { buildConfig } from '../../../config/load.ts';
+import { formatProblem } from '../../../config/problem.ts';
 import { getJson, type Kubectl } from '../kubectl.ts';
 import { missingRights, type Right, rightText } from '../rights.ts';
 import { imageOf } from './checks.ts';

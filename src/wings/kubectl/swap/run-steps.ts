@@ -1,5 +1,5 @@
-import { sleep } from '../../../time/sleep.ts';
 import { CommandError } from '../../../commands/command-error.ts';
+import { sleep } from '../../../time/sleep.ts';
 import { complaintOf, type Kubectl } from '../kubectl.ts';
 import type { Change, Check, Found, Step, StepResult } from './step.ts';
 

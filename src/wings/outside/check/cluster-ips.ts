@@ -1,7 +1,7 @@
 import { type Cidr, contains, formatCidr, parseCidrs } from '../../../addresses/cidr.ts';
 import { parseIp } from '../../../addresses/ip.ts';
-import type { Settings } from '../../../config/settings.ts';
 import { countText } from '../../../commands/status/words.ts';
+import type { Settings } from '../../../config/settings.ts';
 import { type Check, type Finding, good, problem, warning } from './check.ts';
 import type { ClusterView } from './cluster-view.ts';
 

@@ -5,8 +5,8 @@ import { type Resource, SERVICES, SLICES, urlOf } from '../../../cluster/resourc
 import { RestClient } from '../../../cluster/rest.ts';
 import { partsOf, resourceOf } from '../../../cluster/scope.ts';
 import { readServerVersion } from '../../../cluster/server-version.ts';
-import type { Settings } from '../../../config/settings.ts';
 import { configuredAccess } from '../../../commands/source.ts';
+import type { Settings } from '../../../config/settings.ts';
 import { dnsService, serviceRanges as readServiceRanges } from '../cluster-facts.ts';
 import { type ListedEndpoint, type ListedService, readEndpoints, readService } from './listed.ts';
 

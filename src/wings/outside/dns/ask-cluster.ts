@@ -1,7 +1,7 @@
 import { Connection } from '../../../cluster/connection.ts';
 import { RestClient } from '../../../cluster/rest.ts';
-import type { Settings } from '../../../config/settings.ts';
 import { accessOf } from '../../../commands/source.ts';
+import type { Settings } from '../../../config/settings.ts';
 import { dnsService } from '../cluster-facts.ts';
 
 const DEADLINE_MS = 20_000;

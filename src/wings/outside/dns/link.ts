@@ -1,10 +1,10 @@
 import { type Cidr, formatCidr, parseCidr } from '../../../addresses/cidr.ts';
+import { CommandError } from '../../../commands/command-error.ts';
 import { NetlinkError } from '../../../linux/netlink/errors.ts';
 import { createLink, deleteLink, findLink } from '../../../linux/route/change-links.ts';
 import type { MachineRoute } from '../../../linux/route/route-codec.ts';
 import type { RouteSpec } from '../../../linux/route/route-requests.ts';
 import { addRoute, deleteRoute, FAMILIES, selectRoutes } from '../../../linux/route/routes.ts';
-import { CommandError } from '../../../commands/command-error.ts';
 import { DNS_LINK, type DnsPlan } from './plan.ts';
 
 /** systemd-resolved uses a link only if it has an address. This one is in no routable range. */

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { canonicalIp } from '../../../addresses/ip.ts';
-import { buildConfig } from '../../../config/load.ts';
 import { CommandError } from '../../../commands/command-error.ts';
+import { buildConfig } from '../../../config/load.ts';
 import { textOf } from '../files.ts';
 import { below } from '../paths.ts';
 import { askCluster } from './ask-cluster.ts';

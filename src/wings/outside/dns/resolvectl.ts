@@ -1,6 +1,6 @@
 import { systemCode } from '../../../cluster/errors.ts';
-import { runProgramToEnd } from '../../../linux/run-program.ts';
 import { CommandError } from '../../../commands/command-error.ts';
+import { runProgramToEnd } from '../../../linux/run-program.ts';
 import { DNS_LINK, type DnsPlan } from './plan.ts';
 
 const TIMEOUT_MS = 20_000;

@@ -1,8 +1,8 @@
 import type net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClusterError } from '../../../cluster/errors.ts';
-import type { PodName } from '../port-forward/handshake.ts';
 import type { ProblemListener } from '../../../cluster/source.ts';
+import type { PodName } from '../port-forward/handshake.ts';
 
 /** What connects to pods: `PodTunnels`. */
 export interface PodDial {

@@ -1,5 +1,5 @@
-import type { PodName } from '../port-forward/handshake.ts';
 import type { SourceEvent } from '../../../cluster/source.ts';
+import type { PodName } from '../port-forward/handshake.ts';
 
 interface Entry {
   readonly addresses: readonly string[];

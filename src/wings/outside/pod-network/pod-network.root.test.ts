@@ -6,10 +6,10 @@ import { before, it } from 'node:test';
 import type { SliceObject } from '../../../cluster/objects.ts';
 import type { Source, SourceEvent } from '../../../cluster/source.ts';
 import { openAccess } from '../../../cluster/testing/open-access.ts';
-import { PortForwardServer } from '../port-forward/testing/port-forward-server.ts';
 import { enterOwnNetwork, run } from '../../../linux/netlink/testing/own-namespace.ts';
 import { SILENT_LOGGER } from '../../../log/testing/silent-logger.ts';
-import { PodNetwork } from './pod-network.ts';
+import { PortForwardServer } from '../port-forward/testing/port-forward-server.ts';
+import { POD_NETWORKS } from './pod-network.ts';
 
 const POD = '10.244.1.5';
 const CLUSTER_IP = '10.96.0.20';
@@ -78,7 +78,7 @@ it('carries TCP to pods that have no route, names their Services, and leaves not
     connection.tunnel.data(connection.dataId, `port ${connection.port}`);
     connection.tunnel.end(connection);
   }).start();
-  const network = new PodNetwork({
+  const network = POD_NETWORKS.open({
     access: openAccess(server.url),
     log: SILENT_LOGGER,
     dnsStub: STUB,

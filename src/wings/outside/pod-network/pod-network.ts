@@ -1,37 +1,41 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import type { ClusterAccess } from '../../../cluster/access.ts';
-import { PodTunnels, type TunnelCounts } from '../port-forward/pod-tunnels.ts';
+import type { TunnelCounts } from '../../../agent/status-page.ts';
 import { dialDirectly } from '../../../cluster/socket.ts';
 import type { Source, SourceEvent } from '../../../cluster/source.ts';
-import type { ListenAddress } from '../../../config/network-text.ts';
-import { SocketError } from '../../../linux/sockets/errors.ts';
+import { problemDigest } from '../../../commands/problem-digest.ts';
 import { openTransparentListener } from '../../../linux/outside/transparent-listener.ts';
-import type { Logger } from '../../../log/logger.ts';
+import { SocketError } from '../../../linux/sockets/errors.ts';
 import { openNetfilter } from '../../../modes/netfilter.ts';
+import type { PodNetwork, PodNetworkOptions, PodNetworks } from '../../../modes/wing.ts';
 import { systemClock } from '../../../time/clock.ts';
 import { runTogether } from '../../../time/run-together.ts';
-import { problemDigest } from '../../../commands/problem-digest.ts';
+import { PodTunnels } from '../port-forward/pod-tunnels.ts';
 import { carry } from './carry.ts';
 import { PodDirectory } from './directory.ts';
 import { runDnsStub } from './dns-stub.ts';
 import { handOver } from './hand-over.ts';
 import { RouteKeeper } from './route-keeper.ts';
-import { addLookup, addPodRoute, removeLookupAndRoutes, removePodRoute } from './routes.ts';
+import {
+  addLookup,
+  addPodRoute,
+  countLookupAndRoutes,
+  removeLookupAndRoutes,
+  removePodRoute,
+} from './routes.ts';
 
-export interface PodNetworkOptions {
-  readonly access: ClusterAccess;
-  readonly log: Logger;
-  readonly dnsStub?: ListenAddress | undefined;
-  readonly clusterDomain: string;
-}
+export const POD_NETWORKS: PodNetworks = {
+  open: (options) => new TunnelledPodNetwork(options),
+  count: countLookupAndRoutes,
+  remove: removeLookupAndRoutes,
+};
 
 /**
  * A network for a machine without routes to pods: local routes bring TCP to addresses of pods to a
  * listener of this process, which carries it through the API server. Whatever chose the pod, such as
  * the rules of a mode, knows nothing of it.
  */
-export class PodNetwork {
+class TunnelledPodNetwork implements PodNetwork {
   readonly #options: PodNetworkOptions;
   readonly #tunnels: PodTunnels;
   readonly #routes: RouteKeeper;

@@ -7,12 +7,8 @@ import { Secret } from '../../../cluster/secret.ts';
 import { dialDirectly } from '../../../cluster/socket.ts';
 import { statusObject } from '../../../cluster/testing/fake-api-server.ts';
 import { openAccess } from '../../../cluster/testing/open-access.ts';
-import {
-  type FarConnection,
-  PortForwardServer,
-  pingFrame,
-} from './testing/port-forward-server.ts';
 import { PodTunnels, type PodTunnelsOptions } from './pod-tunnels.ts';
+import { type FarConnection, PortForwardServer, pingFrame } from './testing/port-forward-server.ts';
 
 const WEB = { namespace: 'shop', name: 'web-1' };
 

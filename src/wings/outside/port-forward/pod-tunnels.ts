@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { TunnelCounts } from '../../../agent/status-page.ts';
 import { ClusterError } from '../../../cluster/errors.ts';
 import type { PodName } from './handshake.ts';
 import { openTunnel, type TunnelOptions } from './open-tunnel.ts';
@@ -13,14 +14,6 @@ const TURN_DEADLINE_MS = 30_000;
 export interface PodTunnelsOptions extends TunnelOptions {
   readonly mostTunnels?: number;
   readonly idleMs?: number;
-}
-
-export interface TunnelCounts {
-  readonly open: number;
-  readonly idle: number;
-  readonly openedTotal: number;
-  readonly connectionsTotal: number;
-  readonly waiting: number;
 }
 
 interface Place {

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { access, mkdtemp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../../cluster/errors.ts';
-import { isAlive } from '../../../linux/is-alive.ts';
-import { FolderError, folderSafety, removeOwnFolder } from '../../../linux/safe-folder.ts';
 import { CommandError } from '../../../commands/command-error.ts';
 import { printWarning } from '../../../commands/terminal/print.ts';
+import { isAlive } from '../../../linux/is-alive.ts';
+import { FolderError, folderSafety, removeOwnFolder } from '../../../linux/safe-folder.ts';
 
 const NAME = /^fairlead-shell-(\d+)-/;
 

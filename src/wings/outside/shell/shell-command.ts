@@ -4,25 +4,19 @@ import { Command, Option } from 'commander';
 import type { ClusterAccess } from '../../../cluster/access.ts';
 import { dialDirectly, placeOf } from '../../../cluster/socket.ts';
 import { dialThrough } from '../../../cluster/tunnel.ts';
-import type { RunningProgram } from '../../../linux/running-program.ts';
-import { startInherited } from '../../../linux/outside/start-inherited.ts';
-import { sleep } from '../../../time/sleep.ts';
 import { CommandError } from '../../../commands/command-error.ts';
+import { accessOf } from '../../../commands/source.ts';
+import { printNote, printWarning } from '../../../commands/terminal/print.ts';
+import { startInherited } from '../../../linux/outside/start-inherited.ts';
+import type { RunningProgram } from '../../../linux/running-program.ts';
+import { sleep } from '../../../time/sleep.ts';
 import { textOf } from '../files.ts';
-import {
-  nsswitchConf,
-  resolvConf,
-  SHELL_FILES,
-  shellConfig,
-  shellKubeconfig,
-} from './files.ts';
+import { nsswitchConf, resolvConf, SHELL_FILES, shellConfig, shellKubeconfig } from './files.ts';
 import { makeShellFolder, removeShellFolder } from './folder.ts';
 import { runInside } from './inside.ts';
 import { findNetworkProgram, type NetworkProgram, startNetwork } from './networks.ts';
 import { poll } from './poll.ts';
 import { startRelay } from './relay.ts';
-import { accessOf } from '../../../commands/source.ts';
-import { printNote, printWarning } from '../../../commands/terminal/print.ts';
 
 interface ShellOptions {
   readonly kubeconfig?: string;

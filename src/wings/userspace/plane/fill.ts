@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
 import type { Difference } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
+import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
 import type { ForwarderLink } from './link.ts';
 import type { WireChange, WireListChange } from './protocol.ts';
 import { DECLINED, rowDigest } from './row-digest.ts';

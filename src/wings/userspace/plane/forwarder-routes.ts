@@ -1,5 +1,7 @@
 import { constants } from 'node:os';
 import { type Cidr, parseCidr } from '../../../addresses/cidr.ts';
+import type { Holding } from '../../../dataplanes/contract.ts';
+import { FORWARDER_ADDRESSES } from '../../../dataplanes/shared/forwarder-addresses.ts';
 import { FAMILIES, type Family } from '../../../forwarding/model.ts';
 import { NetlinkError } from '../../../linux/netlink/errors.ts';
 import {
@@ -10,8 +12,6 @@ import {
 } from '../../../linux/route/mark-rules.ts';
 import { type RouteSpec, RT_TABLE_LOCAL } from '../../../linux/route/route-requests.ts';
 import { addRoute, deleteRoute, selectRoutes } from '../../../linux/route/routes.ts';
-import type { Holding } from '../../../dataplanes/contract.ts';
-import { FORWARDER_ADDRESSES } from '../../../dataplanes/shared/forwarder-addresses.ts';
 
 /**
  * Routes and rules that the forwarder needs:

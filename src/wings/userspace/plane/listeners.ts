@@ -1,9 +1,14 @@
-import { FAMILIES, type Family, SOURCE_CLASSES, type SourceClass } from '../../../forwarding/model.ts';
+import { FORWARDER_ADDRESSES } from '../../../dataplanes/shared/forwarder-addresses.ts';
+import {
+  FAMILIES,
+  type Family,
+  SOURCE_CLASSES,
+  type SourceClass,
+} from '../../../forwarding/model.ts';
 import { closeDescriptor } from '../../../linux/sockets/descriptors.ts';
 import { SocketError } from '../../../linux/sockets/errors.ts';
 import { openListener } from '../../../linux/sockets/listener.ts';
 import { connectDescriptors } from '../../../linux/userspace/pass-descriptors.ts';
-import { FORWARDER_ADDRESSES } from '../../../dataplanes/shared/forwarder-addresses.ts';
 import type { ListenerPorts } from './protocol.ts';
 
 /** A listening socket that this process holds a descriptor of. */

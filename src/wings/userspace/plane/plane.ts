@@ -1,4 +1,3 @@
-import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
 import type {
   AffinityFill,
   Attachment,
@@ -15,6 +14,7 @@ import type {
   RowChange,
 } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
+import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
 import { endpointCount } from './counts.ts';
 import { DeclinedRows, type WriteKept } from './declined-rows.ts';
 import { CHANGE_MS, compareRows, everyRow, type Filled, fill, send } from './fill.ts';

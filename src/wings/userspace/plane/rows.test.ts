@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Endpoint, Forwarding, Frontend, Outcome } from '../../../forwarding/model.ts';
 import { change } from '../../../dataplanes/shared/testing/change.ts';
+import type { Endpoint, Forwarding, Frontend, Outcome } from '../../../forwarding/model.ts';
 import type { WireListChange, WireRow } from './protocol.ts';
 import { wireChange, wireRow } from './rows.ts';
 

@@ -1,3 +1,5 @@
+import type { RowChange } from '../../../dataplanes/contract.ts';
+import { knownRow } from '../../../dataplanes/row-change.ts';
 import { equalFrontends } from '../../../forwarding/equal.ts';
 import {
   type Endpoint,
@@ -7,8 +9,6 @@ import {
   SOURCE_CLASSES,
   servicePortKey,
 } from '../../../forwarding/model.ts';
-import type { RowChange } from '../../../dataplanes/contract.ts';
-import { knownRow } from '../../../dataplanes/row-change.ts';
 import type {
   WireChange,
   WireEndpoint,

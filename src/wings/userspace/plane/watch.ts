@@ -1,6 +1,6 @@
+import type { Drift } from '../../../dataplanes/contract.ts';
 import { systemClock } from '../../../time/clock.ts';
 import { Wake } from '../../../time/wake.ts';
-import type { Drift } from '../../../dataplanes/contract.ts';
 import type { HandOver } from './hand-over.ts';
 import type { ForwarderKeeper } from './keeper.ts';
 import type { Pulse } from './protocol.ts';

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach } from 'node:test';
 import type { DataPlane, RowChange } from '../../../dataplanes/contract.ts';
+import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
+import type { Answer } from '../../../linux/testing/hosts/messages.ts';
+import { allParts } from '../../../modes/registry.ts';
+import { ebpfSettings } from '../../../modes/testing/whole-mode.ts';
 import {
   addNatChains,
   type NodeNetwork,
@@ -8,10 +12,6 @@ import {
 } from '../../ebpf/plane/testing/node-network.ts';
 import { compiledProgram } from '../../ebpf/plane/testing/packet-plane.ts';
 import { frontendAt, serviceOf } from '../../ebpf/plane/testing/service.ts';
-import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
-import type { Answer } from '../../../linux/testing/hosts/messages.ts';
-import { ALL_PARTS } from '../../../modes/registry.ts';
-import { ebpfSettings } from '../../../modes/testing/whole-mode.ts';
 import { ownRunFolder, WholeUserspace } from './whole-userspace.ts';
 
 const VIRTUAL = '10.96.0.1';
@@ -41,7 +41,7 @@ export class UserspaceSite {
   async cleanUp(): Promise<void> {
     const ebpf = ebpfSettings(this.network);
     const around = { ebpf, runFolder: this.folder.path, isCleanup: true } as const;
-    for (const part of ALL_PARTS) await part.open(around).remove();
+    for (const part of await allParts()) await part.open(around).remove();
   }
 
   web(endpoints = this.network.endpoints.map(({ ipv4 }) => ipv4)): Forwarding {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataPlane, Drift, InspectionDepth } from '../../../dataplanes/contract.ts';
-import { bring } from '../../ebpf/plane/testing/packet-plane.ts';
 import type { Forwarding } from '../../../forwarding/model.ts';
-import type { Surroundings } from '../../../modes/part.ts';
+import { bring } from '../../ebpf/plane/testing/packet-plane.ts';
+import type { ForwarderSurroundings } from '../forwarder-part.ts';
 import { USERSPACE } from '../userspace-mode.ts';
 
 /** Mode userspace as the agent runs it: drift leads to an inspection. */
@@ -17,7 +17,7 @@ export class WholeUserspace implements AsyncDisposable {
   #busy: Promise<unknown> = Promise.resolve();
   #watch: Promise<void> = Promise.resolve();
 
-  constructor(around: Surroundings) {
+  constructor(around: ForwarderSurroundings) {
     this.plane = USERSPACE.open({
       userspace: { threads: 1 },
       onWarning: (message) => this.warnings.push(message),

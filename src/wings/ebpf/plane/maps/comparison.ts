@@ -1,7 +1,7 @@
-import { endpointKey } from '../../../../forwarding/endpoints.ts';
-import { type Forwarding, servicePortKey, servicePortName } from '../../../../forwarding/model.ts';
 import type { Difference } from '../../../../dataplanes/contract.ts';
 import type { Differences } from '../../../../dataplanes/differences.ts';
+import { endpointKey } from '../../../../forwarding/endpoints.ts';
+import { type Forwarding, servicePortKey, servicePortName } from '../../../../forwarding/model.ts';
 import type { Binary } from './binary.ts';
 import { frontendText, frontendValueText, slotText, wordsOf } from './entry-text.ts';
 import { bytesOf, CLASS_ORDER, SLOT, wordsIn } from './layout.ts';

@@ -1,6 +1,6 @@
+import type { KernelFrontend } from '../../../../dataplanes/contract.ts';
 import { endpointKey } from '../../../../forwarding/endpoints.ts';
 import type { Protocol } from '../../../../forwarding/model.ts';
-import type { KernelFrontend } from '../../../../dataplanes/contract.ts';
 import {
   CLASS_ORDER,
   FRONTEND,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { programsOnCgroup } from '../../../../linux/ebpf/enumerate.ts';
+import { change } from '../../../../dataplanes/shared/testing/change.ts';
 import { openPinnedLink } from '../../../../linux/bpf/link.ts';
 import type { BpfObject, ObjectProgram } from '../../../../linux/bpf/object.ts';
-import { change } from '../../../../dataplanes/shared/testing/change.ts';
+import { programsOnCgroup } from '../../../../linux/ebpf/enumerate.ts';
 import { attachTypeOf, HOOK_NAMES } from '../places/hook-names.ts';
 import { testPlace } from '../testing/place.ts';
 import { clusterIp, FACTS, rowOf } from '../testing/rows.ts';

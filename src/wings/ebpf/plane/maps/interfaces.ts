@@ -1,6 +1,6 @@
+import type { NodeFacts, PodDetection } from '../../../../dataplanes/contract.ts';
 import { FAMILIES } from '../../../../forwarding/model.ts';
 import type { MachineLink } from '../../../../linux/route/link-codec.ts';
-import type { NodeFacts, PodDetection } from '../../../../dataplanes/contract.ts';
 import { InterfaceFlag } from './layout.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { ServicePortKey } from '../../../../forwarding/model.ts';
 import type { NodeFacts } from '../../../../dataplanes/contract.ts';
+import type { ServicePortKey } from '../../../../forwarding/model.ts';
 import type { Binary } from './binary.ts';
 import type { PodNetwork } from './pod-network.ts';
 import { type SlotRange, SlotSpace } from './slot-space.ts';

@@ -1,5 +1,9 @@
-import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../../forwarding/model.ts';
 import type { RowChange } from '../../../../dataplanes/contract.ts';
+import {
+  type Forwarding,
+  type ServicePortKey,
+  servicePortKey,
+} from '../../../../forwarding/model.ts';
 import type { Binary } from './binary.ts';
 import { affinityName } from './row.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type LoadedObject, loadObject } from '../../../../linux/bpf/load.ts';
 import type { RowChange } from '../../../../dataplanes/contract.ts';
 import { change } from '../../../../dataplanes/shared/testing/change.ts';
+import { type LoadedObject, loadObject } from '../../../../linux/bpf/load.ts';
 import { changesInMaps } from '../drift.ts';
 import { compiledObject } from '../testing/place.ts';
 import { clusterIp, rowOf } from '../testing/rows.ts';

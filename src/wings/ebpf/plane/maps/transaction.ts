@@ -1,6 +1,6 @@
-import type { Endpoint, Forwarding, ServicePortKey } from '../../../../forwarding/model.ts';
 import type { RowChange } from '../../../../dataplanes/contract.ts';
 import { knownRow } from '../../../../dataplanes/row-change.ts';
+import type { Endpoint, Forwarding, ServicePortKey } from '../../../../forwarding/model.ts';
 import type { Binary } from './binary.ts';
 import { CountedSlots } from './counted-slots.ts';
 import { entryPrint, frontendPrint, slotPrint } from './fingerprint.ts';

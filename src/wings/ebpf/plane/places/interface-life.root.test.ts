@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, afterEach, before, test } from 'node:test';
-import { openProgramById } from '../../../../linux/ebpf/enumerate.ts';
+import type { Drift } from '../../../../dataplanes/contract.ts';
 import { attachTcx, openPinnedLink } from '../../../../linux/bpf/link.ts';
 import type { LoadedObject } from '../../../../linux/bpf/load.ts';
 import type { BpfProgram } from '../../../../linux/bpf/program.ts';
+import { openProgramById } from '../../../../linux/ebpf/enumerate.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { listLinks } from '../../../../linux/route/list-links.ts';
-import type { Drift } from '../../../../dataplanes/contract.ts';
 import type { HooksPlane } from '../plane.ts';
 import {
   indexOf,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import type { Drift } from '../../../../dataplanes/contract.ts';
 import { ownPlace } from '../../../../linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { listLinks } from '../../../../linux/route/list-links.ts';
-import type { Drift } from '../../../../dataplanes/contract.ts';
 import { Pins } from '../pins.ts';
 import { programCount, untilSo } from '../testing/ingress-links.ts';
 import { bring, compiledProgram, packetPlane } from '../testing/packet-plane.ts';

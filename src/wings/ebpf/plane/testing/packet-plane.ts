@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type {
+  DataPlane,
+  Inspection,
+  InspectionDepth,
+  NodeFacts,
+} from '../../../../dataplanes/contract.ts';
+import { change } from '../../../../dataplanes/shared/testing/change.ts';
 import { type Forwarding, servicePortKey } from '../../../../forwarding/model.ts';
 import type { BpfObject } from '../../../../linux/bpf/object.ts';
 import { parseObject } from '../../../../linux/bpf/parse-object.ts';
-import { run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { netnsCookie } from '../../../../linux/ebpf/netns-cookie.ts';
-import { listLinks } from '../../../../linux/route/list-links.ts';
 import { watchLinks } from '../../../../linux/ebpf/watch-links.ts';
-import type { DataPlane, Inspection, InspectionDepth, NodeFacts } from '../../../../dataplanes/contract.ts';
-import { change } from '../../../../dataplanes/shared/testing/change.ts';
+import { run } from '../../../../linux/netlink/testing/own-namespace.ts';
+import { listLinks } from '../../../../linux/route/list-links.ts';
 import type { HooksOptions, PacketOptions } from '../options.ts';
 import { HooksPlane } from '../plane.ts';
 import { NODE_FACTS } from './node-network.ts';

@@ -4,8 +4,8 @@ import type { BpfObject } from '../../../../linux/bpf/object.ts';
 import { parseObject } from '../../../../linux/bpf/parse-object.ts';
 import { runInGroup } from '../../../../linux/bpf/testing/in-group.ts';
 import { type OwnPlace, ownPlace } from '../../../../linux/bpf/testing/own-place.ts';
-import { enterOwnNetwork, run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { netnsCookie } from '../../../../linux/ebpf/netns-cookie.ts';
+import { enterOwnNetwork, run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import type { OpenTables } from '../kernel.ts';
 import { HooksPlane } from '../plane.ts';
 

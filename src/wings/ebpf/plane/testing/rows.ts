@@ -1,3 +1,4 @@
+import type { NodeFacts } from '../../../../dataplanes/contract.ts';
 import type {
   Endpoint,
   Forwarding,
@@ -5,7 +6,6 @@ import type {
   Outcome,
   Protocol,
 } from '../../../../forwarding/model.ts';
-import type { NodeFacts } from '../../../../dataplanes/contract.ts';
 
 const TO_CLUSTER: Outcome = { action: 'forward', list: 'cluster', masquerade: false };
 

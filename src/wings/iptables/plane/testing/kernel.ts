@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Inspection, InspectionDepth } from '../../../../dataplanes/contract.ts';
+import { change } from '../../../../dataplanes/shared/testing/change.ts';
 import {
   FAMILIES,
   type Family,
@@ -12,8 +14,6 @@ import { type Backend, toolName } from '../../../../linux/iptables/programs.ts';
 import { type Netlink, openNetlink } from '../../../../linux/netlink/socket.ts';
 import { run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../../../linux/nftables/protocol.ts';
-import type { Inspection, InspectionDepth } from '../../../../dataplanes/contract.ts';
-import { change } from '../../../../dataplanes/shared/testing/change.ts';
 import { IptablesPlane } from '../plane.ts';
 import { renderedTables, restoreText } from '../render.ts';
 import { FACTS, SETTING } from './rows.ts';

@@ -1,3 +1,4 @@
+import type { NodeFacts } from '../../../../dataplanes/contract.ts';
 import type {
   Endpoint,
   EndpointList,
@@ -9,7 +10,6 @@ import type {
   Protocol,
   SourceClass,
 } from '../../../../forwarding/model.ts';
-import type { NodeFacts } from '../../../../dataplanes/contract.ts';
 import type { Setting } from '../setting.ts';
 
 export const FACTS: NodeFacts = {

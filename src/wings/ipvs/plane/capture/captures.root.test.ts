@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Drift, type NodeFacts, PlaneError } from '../../../../dataplanes/contract.ts';
 import { virtualServerId } from '../../../../linux/ipvs/model.ts';
 import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
-import { type Drift, type NodeFacts, PlaneError } from '../../../../dataplanes/contract.ts';
 import type { Captures } from './captures.ts';
 import type { CapturedFrontend } from './frontend.ts';
 import type { CaptureElements } from './model.ts';

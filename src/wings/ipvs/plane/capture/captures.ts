@@ -1,13 +1,19 @@
+import type {
+  Attachment,
+  Difference,
+  Drift,
+  Holding,
+  NodeFacts,
+} from '../../../../dataplanes/contract.ts';
+import { Differences } from '../../../../dataplanes/differences.ts';
+import { notInspected } from '../../../../dataplanes/shared/rejections.ts';
+import { watchRuleEvents } from '../../../../dataplanes/shared/rule-events.ts';
 import { FAMILIES } from '../../../../forwarding/model.ts';
 import type { VirtualServerKey } from '../../../../linux/ipvs/model.ts';
 import type { Netlink } from '../../../../linux/netlink/socket.ts';
 import { NftConnection } from '../../../../linux/nftables/connection.ts';
 import { GenerationWatch } from '../../../../linux/nftables/generation-watch.ts';
 import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
-import type { Attachment, Difference, Drift, Holding, NodeFacts } from '../../../../dataplanes/contract.ts';
-import { Differences } from '../../../../dataplanes/differences.ts';
-import { notInspected } from '../../../../dataplanes/shared/rejections.ts';
-import { watchRuleEvents } from '../../../../dataplanes/shared/rule-events.ts';
 import { concernsUs, listenToRouting, objectsOf } from './drift.ts';
 import { familyOfAddress, readElements, writeElements } from './elements.ts';
 import {

@@ -1,8 +1,8 @@
+import type { NodeFacts } from '../../../../dataplanes/contract.ts';
+import type { ChainOf, TableShape } from '../../../../dataplanes/shared/nft/structure.ts';
 import type { SourceClass } from '../../../../forwarding/model.ts';
 import type { BaseHook } from '../../../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
-import type { NodeFacts } from '../../../../dataplanes/contract.ts';
-import type { ChainOf, TableShape } from '../../../../dataplanes/shared/nft/structure.ts';
 import { masqueradeBit, takeBit } from './capture-value.ts';
 import {
   CLAMP_MSS,

@@ -1,10 +1,10 @@
-import * as x from '../../../../linux/nftables/expressions.ts';
-import { keyText } from '../../../../linux/nftables/fields.ts';
-import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
 import type { PodDetection } from '../../../../dataplanes/contract.ts';
 import { markText } from '../../../../dataplanes/shared/nft/element-text.ts';
 import { hostNumber } from '../../../../dataplanes/shared/nft/keys.ts';
 import { matchInterface, matchPod, podText } from '../../../../dataplanes/shared/nft/matches.ts';
+import * as x from '../../../../linux/nftables/expressions.ts';
+import { keyText } from '../../../../linux/nftables/fields.ts';
+import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
 import { frontendFields, hairpinFields, type SetName } from './sets.ts';
 
 /** A part of a rule: as netlink expressions, and as nft 1.0.6 lists it. */

@@ -1,3 +1,5 @@
+import { elementName } from '../../../../dataplanes/shared/nft/element-text.ts';
+import { objectText } from '../../../../dataplanes/shared/rule-events.ts';
 import type { NetlinkMessage } from '../../../../linux/netlink/reader.ts';
 import { openNetlink } from '../../../../linux/netlink/socket.ts';
 import type { NftEvent } from '../../../../linux/nftables/events.ts';
@@ -11,8 +13,6 @@ import {
   RTNLGRP_IPV6_ROUTE,
   RTNLGRP_IPV6_RULE,
 } from '../../../../linux/route/protocol.ts';
-import { elementName } from '../../../../dataplanes/shared/nft/element-text.ts';
-import { objectText } from '../../../../dataplanes/shared/rule-events.ts';
 import { CAPTURE_PROTOCOL, CAPTURE_TABLE } from './routing.ts';
 import { isSetName, setSpec, TABLE_NAME, TABLES } from './sets.ts';
 

@@ -1,3 +1,9 @@
+import {
+  addressText,
+  hostNumberOf,
+  split,
+} from '../../../../dataplanes/shared/nft/element-text.ts';
+import { addressBytes, frontendKey, hostNumber } from '../../../../dataplanes/shared/nft/keys.ts';
 import type { Protocol } from '../../../../forwarding/model.ts';
 import { type VirtualServerKey, virtualServerId } from '../../../../linux/ipvs/model.ts';
 import type { NftBatch } from '../../../../linux/nftables/batch.ts';
@@ -5,8 +11,6 @@ import type { NftConnection } from '../../../../linux/nftables/connection.ts';
 import type { StoredElement } from '../../../../linux/nftables/decode-elements.ts';
 import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
 import type { Binary } from '../../../../linux/nftables/userdata.ts';
-import { addressText, hostNumberOf, split } from '../../../../dataplanes/shared/nft/element-text.ts';
-import { addressBytes, frontendKey, hostNumber } from '../../../../dataplanes/shared/nft/keys.ts';
 import { captureNumber, captureOfNumber } from './capture-value.ts';
 import type { CapturedFrontend } from './frontend.ts';
 import type { CaptureChange, CaptureElements } from './model.ts';

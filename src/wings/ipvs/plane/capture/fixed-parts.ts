@@ -1,10 +1,14 @@
-import type { NftBatch } from '../../../../linux/nftables/batch.ts';
-import type { NftConnection } from '../../../../linux/nftables/connection.ts';
-import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
 import type { NodeFacts } from '../../../../dataplanes/contract.ts';
 import type { Differences } from '../../../../dataplanes/differences.ts';
 import { removeForeign, repairStructure } from '../../../../dataplanes/shared/nft/repair.ts';
-import { mustBeRebuilt, type StoredStructure, writeRules } from '../../../../dataplanes/shared/nft/structure.ts';
+import {
+  mustBeRebuilt,
+  type StoredStructure,
+  writeRules,
+} from '../../../../dataplanes/shared/nft/structure.ts';
+import type { NftBatch } from '../../../../linux/nftables/batch.ts';
+import type { NftConnection } from '../../../../linux/nftables/connection.ts';
+import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
 import { captureChains, retiredChains, ruleText, SHAPES } from './chains.ts';
 import { setSpecs, TABLE_COMMENT, TABLES } from './sets.ts';
 

@@ -1,5 +1,5 @@
-import type { NftConnection } from '../../../../linux/nftables/connection.ts';
 import type { Holding } from '../../../../dataplanes/contract.ts';
+import type { NftConnection } from '../../../../linux/nftables/connection.ts';
 import { readStructure } from './fixed-parts.ts';
 import { readRouting } from './routing.ts';
 import { TABLE_FAMILIES, TABLES } from './sets.ts';

@@ -1,5 +1,11 @@
+import type {
+  Attachment,
+  Difference,
+  Drift,
+  Holding,
+  NodeFacts,
+} from '../../../../dataplanes/contract.ts';
 import type { VirtualServerKey } from '../../../../linux/ipvs/model.ts';
-import type { Attachment, Difference, Drift, Holding, NodeFacts } from '../../../../dataplanes/contract.ts';
 import type { CapturedFrontend } from './frontend.ts';
 
 /**

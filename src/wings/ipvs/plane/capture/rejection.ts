@@ -1,6 +1,6 @@
+import { PlaneError } from '../../../../dataplanes/contract.ts';
 import { NetlinkError } from '../../../../linux/netlink/errors.ts';
 import { NftRefusal } from '../../../../linux/nftables/connection.ts';
-import { PlaneError } from '../../../../dataplanes/contract.ts';
 
 /** A rejection by the kernel as an error of the contract; any other error as it is. */
 export function asPlaneError(error: unknown): unknown {

@@ -1,8 +1,8 @@
+import type { NodeFacts } from '../../../../dataplanes/contract.ts';
+import { tableText } from '../../../../dataplanes/shared/nft/table-text.ts';
 import type { VirtualServerKey } from '../../../../linux/ipvs/model.ts';
 import type { SetElement } from '../../../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
-import type { NodeFacts } from '../../../../dataplanes/contract.ts';
-import { tableText } from '../../../../dataplanes/shared/nft/table-text.ts';
 import { captureChains, ruleText } from './chains.ts';
 import { capturedElement, familyOfAddress, hairpinKey, serverKey } from './elements.ts';
 import type { CaptureElements } from './model.ts';

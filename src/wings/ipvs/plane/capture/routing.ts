@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { type Cidr, parseCidr } from '../../../../addresses/cidr.ts';
+import { markText } from '../../../../dataplanes/shared/nft/element-text.ts';
 import { FAMILIES, type Family } from '../../../../forwarding/model.ts';
 import { NetlinkError } from '../../../../linux/netlink/errors.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import type { MachineRoute } from '../../../../linux/route/route-codec.ts';
 import type { RouteSpec } from '../../../../linux/route/route-requests.ts';
 import { addRoute, deleteRoute, selectRoutes } from '../../../../linux/route/routes.ts';
-import { markText } from '../../../../dataplanes/shared/nft/element-text.ts';
 
 /**
  * IPVS works on packets for this node only, and on all that own sockets send. In both families:

@@ -1,10 +1,10 @@
 import { contains, parseCidrs } from '../../../../addresses/cidr.ts';
 import { parseIp } from '../../../../addresses/ip.ts';
-import { ipsetPorts, listIpsets } from '../../../../linux/ipvs/ipset/ipset.ts';
 import { withIpvs } from '../../../../linux/ipvs/errors.ts';
+import { ipsetPorts, listIpsets } from '../../../../linux/ipvs/ipset/ipset.ts';
+import { listAddresses } from '../../../../linux/ipvs/list-addresses.ts';
 import type { Ipvs, VirtualServerKey, VirtualServerState } from '../../../../linux/ipvs/model.ts';
 import { findLink } from '../../../../linux/route/change-links.ts';
-import { listAddresses } from '../../../../linux/ipvs/list-addresses.ts';
 import { KUBE_PROXY_DEVICE, KUBE_PROXY_NODE_PORT_SETS, KUBE_PROXY_SETS } from './names.ts';
 
 const NOTHING: ReadonlyMap<string, VirtualServerState> = new Map();

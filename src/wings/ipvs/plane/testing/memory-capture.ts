@@ -1,5 +1,5 @@
-import { type VirtualServerKey, virtualServerId } from '../../../../linux/ipvs/model.ts';
 import { type Drift, type NodeFacts, PlaneError } from '../../../../dataplanes/contract.ts';
+import { type VirtualServerKey, virtualServerId } from '../../../../linux/ipvs/model.ts';
 import type { CapturedFrontend } from '../capture/frontend.ts';
 import { captureMark } from '../capture/marks.ts';
 import type {

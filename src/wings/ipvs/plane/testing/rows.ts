@@ -1,3 +1,4 @@
+import type { NodeFacts } from '../../../../dataplanes/contract.ts';
 import type {
   Endpoint,
   EndpointList,
@@ -8,7 +9,6 @@ import type {
   Protocol,
   SourceClass,
 } from '../../../../forwarding/model.ts';
-import type { NodeFacts } from '../../../../dataplanes/contract.ts';
 
 export const FACTS: NodeFacts = {
   podDetection: {

@@ -1,7 +1,7 @@
+import { change } from '../../../../dataplanes/shared/testing/change.ts';
 import type { Forwarding } from '../../../../forwarding/model.ts';
 import { servicePortKey } from '../../../../forwarding/model.ts';
 import type { IpvsWrite } from '../../../../linux/ipvs/model.ts';
-import { change } from '../../../../dataplanes/shared/testing/change.ts';
 import { IpvsPlane } from '../plane.ts';
 import { MemoryCapture } from './memory-capture.ts';
 import { MemoryIpvs } from './memory-ipvs.ts';

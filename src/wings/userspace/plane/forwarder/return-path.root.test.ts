@@ -8,7 +8,11 @@ import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-
 import { NETLINK_NETFILTER } from '../../../../linux/nftables/protocol.ts';
 import { listOurRoutes } from '../../../../linux/route/our-routes.ts';
 import { SERVED_PORT, startHost } from '../../../../linux/testing/hosts/host.ts';
-import { joinOutside, joinPod, type PlacedHost } from '../../../../linux/testing/hosts/placed-host.ts';
+import {
+  joinOutside,
+  joinPod,
+  type PlacedHost,
+} from '../../../../linux/testing/hosts/placed-host.ts';
 import { type StartedProgram, startProgram } from '../../../../linux/testing/started-program.ts';
 import {
   deleteListenerRoutes,

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { FORWARDER_ADDRESSES } from '../../../../dataplanes/shared/forwarder-addresses.ts';
 import {
   FAMILIES,
   type Family,
@@ -10,7 +11,6 @@ import { close } from '../../../../linux/sockets/libc.ts';
 import { type Listener, openListener } from '../../../../linux/sockets/listener.ts';
 import { decodeSocketAddress } from '../../../../linux/sockets/socket-address.ts';
 import { untilReady } from '../../../../linux/sockets/until-ready.ts';
-import { FORWARDER_ADDRESSES } from '../../../../dataplanes/shared/forwarder-addresses.ts';
 
 const LONGEST_MS = 600_000;
 

@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import { AF_INET, AF_INET6, SOCK_NONBLOCK, SOCK_STREAM } from '../../../../linux/sockets/constants.ts';
+import {
+  AF_INET,
+  AF_INET6,
+  SOCK_NONBLOCK,
+  SOCK_STREAM,
+} from '../../../../linux/sockets/constants.ts';
 import { orThrow } from '../../../../linux/sockets/descriptors.ts';
 import { SocketError } from '../../../../linux/sockets/errors.ts';
 import { fixedMemory } from '../../../../linux/sockets/fixed-memory.ts';

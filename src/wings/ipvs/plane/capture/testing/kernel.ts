@@ -1,3 +1,4 @@
+import type { NodeFacts } from '../../../../../dataplanes/contract.ts';
 import { type Netlink, openNetlink } from '../../../../../linux/netlink/socket.ts';
 import { run } from '../../../../../linux/netlink/testing/own-namespace.ts';
 import {
@@ -5,7 +6,6 @@ import {
   NFNLGRP_NFTABLES,
   type TableFamily,
 } from '../../../../../linux/nftables/protocol.ts';
-import type { NodeFacts } from '../../../../../dataplanes/contract.ts';
 import { Captures } from '../captures.ts';
 import type { CapturedFrontend } from '../frontend.ts';
 

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import type { NodeFacts } from '../../../../../dataplanes/contract.ts';
 import type { Protocol } from '../../../../../forwarding/model.ts';
 import { enterOwnNetwork, ip, run } from '../../../../../linux/netlink/testing/own-namespace.ts';
 import { type Host, SERVED_PORT, startHost } from '../../../../../linux/testing/hosts/host.ts';
@@ -8,7 +9,6 @@ import {
   joinPod,
   type PlacedHost,
 } from '../../../../../linux/testing/hosts/placed-host.ts';
-import type { NodeFacts } from '../../../../../dataplanes/contract.ts';
 import type { Captures } from '../captures.ts';
 import type { CapturedFrontend } from '../frontend.ts';
 import { FACTS, newCaptures, nft } from './kernel.ts';

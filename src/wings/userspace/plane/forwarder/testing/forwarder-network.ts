@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
-import { enterOwnNetwork, ip, run } from '../../../../../linux/netlink/testing/own-namespace.ts';
 import { FORWARDER_ADDRESSES } from '../../../../../dataplanes/shared/forwarder-addresses.ts';
+import { enterOwnNetwork, ip, run } from '../../../../../linux/netlink/testing/own-namespace.ts';
 
 export const SERVICE = '10.96.0.1';
 const DEADLINE_MS = 10_000;

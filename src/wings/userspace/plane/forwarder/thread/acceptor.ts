@@ -9,13 +9,13 @@ import {
   SOL_IP,
   SOL_IPV6,
 } from '../../../../../linux/sockets/constants.ts';
-import type { Epoll } from '../../../../../linux/userspace/epoll.ts';
 import { SocketError } from '../../../../../linux/sockets/errors.ts';
 import { close } from '../../../../../linux/sockets/libc.ts';
 import { listenerPort } from '../../../../../linux/sockets/listener.ts';
-import { isNoRoom } from '../../../../../linux/userspace/no-room.ts';
 import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
 import { IPV4_OFFSET, IPV6_OFFSET } from '../../../../../linux/sockets/socket-address.ts';
+import type { Epoll } from '../../../../../linux/userspace/epoll.ts';
+import { isNoRoom } from '../../../../../linux/userspace/no-room.ts';
 import { keyOfSocketAddress } from '../address-key.ts';
 import type { ThreadStart } from '../messages.ts';
 import type { Counts } from './counts.ts';

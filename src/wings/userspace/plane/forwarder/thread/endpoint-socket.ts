@@ -21,7 +21,11 @@ import {
   MOST_SOCKET_ADDRESS_BYTES,
   SOCKET_ADDRESS_BYTES,
 } from '../../../../../linux/sockets/socket-address.ts';
-import { type Ports, SourceBinder, setTransparent } from '../../../../../linux/sockets/transparent.ts';
+import {
+  type Ports,
+  SourceBinder,
+  setTransparent,
+} from '../../../../../linux/sockets/transparent.ts';
 import { writeAddress } from '../address-key.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Pair } from './pair.ts';

@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../../../../../linux/netlink/testing/own-namespace.ts';
-import { raiseOpenFiles } from '../../../../../linux/userspace/raise-open-files.ts';
 import { type Host, SERVED_PORT, startHost } from '../../../../../linux/testing/hosts/host.ts';
+import { raiseOpenFiles } from '../../../../../linux/userspace/raise-open-files.ts';
 import type { FromThread } from '../messages.ts';
 import {
   connected,

@@ -5,8 +5,8 @@ import {
   EPOLLPRI,
   EPOLLRDHUP,
 } from '../../../../../linux/sockets/constants.ts';
-import type { Epoll } from '../../../../../linux/userspace/epoll.ts';
 import { SocketError } from '../../../../../linux/sockets/errors.ts';
+import type { Epoll } from '../../../../../linux/userspace/epoll.ts';
 import { isNoRoom } from '../../../../../linux/userspace/no-room.ts';
 import type { Stream } from './pair.ts';
 

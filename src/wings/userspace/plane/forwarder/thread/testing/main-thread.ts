@@ -1,13 +1,13 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { EndpointList, SourceClass } from '../../../../../../forwarding/model.ts';
 import { closeDescriptor } from '../../../../../../linux/sockets/descriptors.ts';
-import { EventfdCalls, openEventfd } from '../../../../../../linux/userspace/eventfd.ts';
 import { openListener } from '../../../../../../linux/sockets/listener.ts';
 import {
   encodeSocketAddress,
   type SocketAddress,
 } from '../../../../../../linux/sockets/socket-address.ts';
 import { KEPT_PORTS, type Ports } from '../../../../../../linux/sockets/transparent.ts';
+import { EventfdCalls, openEventfd } from '../../../../../../linux/userspace/eventfd.ts';
 import { addressKey } from '../../address-key.ts';
 import type { FromThread, ThreadStart, ToThread } from '../../messages.ts';
 import { LISTS, listAt, load, ROW_MEMORY_BYTES } from '../../row-memory.ts';

@@ -1,15 +1,16 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { ModeName } from '../config/modes.ts';
-import type { ClusterSize } from '../wings/ebpf/plane/maps/map-sizes.ts';
-import { possibleCpus } from '../linux/bpf/possible-cpus.ts';
-import { modeNamed, SIZED_MODES } from '../modes/registry.ts';
-import { sizeTable } from './size/table-view.ts';
-import { printJson, printPage } from './terminal/print.ts';
+import { printJson, printPage } from '../../commands/terminal/print.ts';
+import type { ModeName } from '../../config/modes.ts';
+import { possibleCpus } from '../../linux/bpf/possible-cpus.ts';
+import { readPrograms, SOCKET_PROGRAMS } from '../../linux/bpf/shipped-programs.ts';
+import { type ClusterSize, mapSizes } from './plane/maps/map-sizes.ts';
+import { sizeTable } from './size-table.ts';
 
+const SIZED_MODES = ['socket-ebpf', 'tc-ebpf'] as const satisfies readonly ModeName[];
 const MOST = 100_000_000;
 
 interface SizeOptions {
-  readonly mode: ModeName;
+  readonly mode: (typeof SIZED_MODES)[number];
   readonly services: number;
   readonly endpoints: number;
   readonly frontends: number;
@@ -49,7 +50,8 @@ function show(options: SizeOptions): void {
     nodeAddresses: options.nodeAddresses,
     cpus: options.cpus ?? possibleCpus(),
   };
-  const maps = modeNamed(mode).size?.(cluster) ?? [];
+  // Both modes declare all maps.
+  const maps = mapSizes(readPrograms(SOCKET_PROGRAMS).maps, cluster);
   const totalBytes = maps.reduce((sum, { bytes }) => sum + bytes, 0);
   const found = { mode, ...cluster, maps, totalBytes };
   if (output === 'json') printJson(found);

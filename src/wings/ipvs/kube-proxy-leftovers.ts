@@ -1,22 +1,13 @@
-import type { IpvsSettings } from '../../config/settings.ts';
-import type { DataPlane } from '../../dataplanes/contract.ts';
-import { takeOverIpvs } from '../../wings/ipvs/plane/kube-proxy/take-over.ts';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
-import type { Logger } from '../../log/logger.ts';
+import type { RemoveKubeProxyIpvs } from '../../modes/wing.ts';
 import { systemClock } from '../../time/clock.ts';
+import { takeOverIpvs } from './plane/kube-proxy/take-over.ts';
 
 /**
  * Removes the virtual servers, the device and the sets of a kube-proxy that ran here in ipvs mode.
  * Call it after the first sync, when its chains of iptables are gone.
  */
-export async function removeKubeProxyIpvs(
-  of: {
-    readonly plane: Pick<DataPlane, 'adopt'>;
-    readonly log: Pick<Logger, 'info' | 'warn'>;
-    readonly ipvs: Pick<IpvsSettings, 'excludeCidrs'>;
-  },
-  signal: AbortSignal,
-): Promise<void> {
+export const removeKubeProxyIpvs: RemoveKubeProxyIpvs = async (of, signal) => {
   const { plane, log } = of;
   const adopt = plane.adopt?.bind(plane);
   try {
@@ -40,4 +31,4 @@ export async function removeKubeProxyIpvs(
       `cannot remove what kube-proxy in ipvs mode has left, which nothing keeps up to date: ${String(error)}; remove it: kube-proxy --cleanup`,
     );
   }
-}
+};

@@ -1,5 +1,5 @@
-import type { MapSize } from '../../wings/ebpf/plane/maps/map-sizes.ts';
-import { formatTextTable } from '../text-table.ts';
+import { formatTextTable } from '../../commands/text-table.ts';
+import type { MapSize } from './plane/maps/map-sizes.ts';
 
 const HEAD = ['MAP', 'ENTRIES', 'ROOM', 'MEMORY', 'WHILE IT GROWS'];
 

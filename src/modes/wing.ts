@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import type { TunnelCounts } from '../agent/status-page.ts';
+import type { ClusterAccess } from '../cluster/access.ts';
+import type { Source } from '../cluster/source.ts';
+import type { ModeName } from '../config/modes.ts';
+import type { ListenAddress } from '../config/network-text.ts';
+import type { Settings } from '../config/settings.ts';
+import type { DataPlane } from '../dataplanes/contract.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Mode } from './mode.ts';
+import type { AttachmentWords } from './part.ts';
+
+/** A command that is loaded when it is called: a start must not pay for the others. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** A network for a machine without routes to pods (`fairlead.podNetwork`). */
+export interface PodNetwork {
+  /** The same source, whose events are seen here too. */
+  tapped(source: Source): Source;
+  counts(): TunnelCounts;
+  /** Leaves no route behind when the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface PodNetworkOptions {
+  readonly access: ClusterAccess;
+  readonly log: Logger;
+  readonly dnsStub?: ListenAddress | undefined;
+  readonly clusterDomain: string;
+}
+
+export interface PodNetworks {
+  open(options: PodNetworkOptions): PodNetwork;
+  /** What is in the kernel now, of this process or of one that was killed. */
+  count(): Promise<{ readonly rules: number; readonly routes: number }>;
+  remove(): Promise<void>;
+}
+
+/** Removes what a kube-proxy in ipvs mode has left; call it when its chains of iptables are gone. */
+export type RemoveKubeProxyIpvs = (
+  of: {
+    readonly plane: Pick<DataPlane, 'adopt'>;
+    readonly log: Pick<Logger, 'info' | 'warn'>;
+    readonly ipvs: Pick<Settings['ipvs'], 'excludeCidrs'>;
+  },
+  signal: AbortSignal,
+) => Promise<void>;
+
+/**
+ * What can be taken off: the folders in tools/wings/table.ts and one entry of src/wings.ts. Everything
+ * is loaded when it is used, and what is not there is said to be missing.
+ */
+export interface Wing {
+  readonly modes?: Readonly<Partial<Record<ModeName, () => Promise<Mode>>>>;
+  /** How `fairlead status` speaks of what its planes attach. */
+  readonly attachments?: readonly AttachmentWords[];
+  /** By the heading that the help has them under. */
+  readonly commands?: Readonly<Record<string, readonly CommandEntry[]>>;
+  readonly removeKubeProxyIpvs?: () => Promise<RemoveKubeProxyIpvs>;
+  readonly podNetworks?: () => Promise<PodNetworks>;
+  /** A line of `fairlead status` about the token of a machine outside the cluster; undefined: none. */
+  readonly tokenNote?: () => Promise<(nowMs: number) => Promise<string | undefined>>;
+}
