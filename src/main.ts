@@ -1,6 +1,6 @@
+import { commandsFor } from './command-tree.ts';
 import { failOnLostOutput } from './commands/lost-output.ts';
 import { runProgram } from './commands/program.ts';
-import { commandsFor } from './commands/tree.ts';
 import { nameProcess } from './linux/process-name.ts';
 
 nameProcess('fairlead');

@@ -12,15 +12,16 @@ import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
+import type { DataPlane } from '../dataplanes/contract.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Logger } from '../log/logger.ts';
 import { openNetfilter } from '../modes/netfilter.ts';
 import type { Part } from '../modes/part.ts';
 import { allParts, modeNamed } from '../modes/registry.ts';
-import { removeOtherParts } from '../modes/remove-other-parts.ts';
+import { type OtherPartsOptions, removeOtherParts } from '../modes/remove-other-parts.ts';
 import type { PodNetwork } from '../modes/wing.ts';
 import { systemClock } from '../time/clock.ts';
-import { podNetworks, WINGS } from '../wings.ts';
+import { podNetworks, WINGS } from '../wings/registry.ts';
 import { manifestsOption } from './basis/options.ts';
 import { cleanUp } from './cleanup.ts';
 import { CommandError, exitCodeOf } from './command-error.ts';
@@ -159,19 +160,10 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const proxy = assembleProxy({
     onFirstSync: () => {
       const open = (part: Part) => part.open(around);
-      const others = { mode, open, log, clock: systemClock, random: Math.random };
       const onFailed = () => proxy.metrics.onCleanupFailed();
-      // Its sets can only be destroyed when no rule uses them.
-      const removeLeftovers = async () => {
-        const parts = await allParts();
-        await removeOtherParts({ ...others, parts, onFailed }, lifetime.signal);
-        if (!options.takeOver) return;
-        for (const { removeKubeProxyIpvs } of WINGS) {
-          await (await removeKubeProxyIpvs?.())?.({ plane, log, ipvs }, lifetime.signal);
-        }
-      };
+      const others = { mode, open, onFailed, log, clock: systemClock, random: Math.random };
       afterwards = Promise.all([
-        removeLeftovers(),
+        removeLeftovers({ others, plane, settings, options }, lifetime.signal),
         ...(options.takeOver
           ? [removeKubeProxyTables({ openNetlink: () => openNetfilter('requests'), log })]
           : []),
@@ -206,6 +198,25 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
       instance?.leave();
       await plane.drained();
     }
+  }
+}
+
+/** Of other modes first: the sets of kube-proxy can only be destroyed when no rule uses them. */
+async function removeLeftovers(
+  from: {
+    readonly others: Omit<OtherPartsOptions, 'parts'>;
+    readonly plane: DataPlane;
+    readonly settings: Settings;
+    readonly options: RunOptions;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { others, plane, settings, options } = from;
+  await removeOtherParts({ ...others, parts: await allParts() }, signal);
+  if (!options.takeOver) return;
+  for (const { removeKubeProxyIpvs } of Object.values(WINGS)) {
+    const remove = await removeKubeProxyIpvs?.();
+    await remove?.({ plane, log: others.log, ipvs: settings.ipvs }, signal);
   }
 }
 

@@ -7,7 +7,7 @@ import type { EndpointCount } from '../dataplanes/contract.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { modeOfAgent } from '../modes/registry.ts';
 import { systemClock } from '../time/clock.ts';
-import { tokenNote } from '../wings.ts';
+import { tokenNote } from '../wings/registry.ts';
 import { STATUS_SOCKET } from './run/folder.ts';
 import { connectionsView } from './status/connections-view.ts';
 import { countersView } from './status/counters.ts';

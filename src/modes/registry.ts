@@ -1,5 +1,5 @@
 import { MODE_NAMES, type ModeName } from '../config/modes.ts';
-import { WINGS } from '../wings.ts';
+import { WINGS } from '../wings/registry.ts';
 import type { Mode } from './mode.ts';
 import { ModeError } from './mode-error.ts';
 import { NFTABLES } from './nftables.ts';
@@ -9,7 +9,7 @@ type Load = () => Promise<Mode>;
 
 /** In the order in which their parts are removed. */
 const LOADS = new Map(
-  [...WINGS.map(({ modes }) => modes), { nftables: async () => NFTABLES }].flatMap(
+  [...Object.values(WINGS).map(({ modes }) => modes), { nftables: async () => NFTABLES }].flatMap(
     (modes = {}) => Object.entries(modes) as (readonly [ModeName, Load])[],
   ),
 );

@@ -7,7 +7,7 @@ import { type RemovablePlane, retirePart } from './remove-part.ts';
 
 const LONGEST_WAIT_MS = 60_000;
 
-interface OtherPartsOptions {
+export interface OtherPartsOptions {
   /** Its parts stay. */
   readonly mode: Mode;
   readonly parts: readonly Part[];

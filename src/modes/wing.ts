@@ -50,15 +50,13 @@ export type RemoveKubeProxyIpvs = (
 ) => Promise<void>;
 
 /**
- * What can be taken off: the folders in tools/wings/table.ts and one entry of src/wings.ts. Everything
- * is loaded when it is used, and what is not there is said to be missing.
+ * What can be taken off: folders and an entry in src/wings/registry.ts. What it hands in is loaded when it
+ * is used; what is not there is said to be missing.
  */
 export interface Wing {
   readonly modes?: Readonly<Partial<Record<ModeName, () => Promise<Mode>>>>;
   /** How `fairlead status` speaks of what its planes attach. */
   readonly attachments?: readonly AttachmentWords[];
-  /** By the heading that the help has them under. */
-  readonly commands?: Readonly<Record<string, readonly CommandEntry[]>>;
   readonly removeKubeProxyIpvs?: () => Promise<RemoveKubeProxyIpvs>;
   readonly podNetworks?: () => Promise<PodNetworks>;
   /** A line of `fairlead status` about the token of a machine outside the cluster; undefined: none. */

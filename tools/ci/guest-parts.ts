@@ -9,7 +9,7 @@ const SOME_IPVS_TESTS = [
   'src/linux/ipvs/kernel-ipvs.root.test.ts',
   'src/wings/ipvs/ipvs-life.root.test.ts',
 ];
-const HEALTHY_RUNS = 'src/commands/doctor/healthy-ipvs.nightly.root.test.ts';
+const HEALTHY_RUNS = 'integration/tests/doctor/healthy-ipvs.nightly.root.test.ts';
 /** One of each kind of frontend, of protocol, and what only this mode has. */
 const SOME_IN_GUEST =
   '^(cluster-ip/tcp-from-(pods|outside)|node-port/from-outside|sctp/cluster-ip|scheduler/(rr|lc)|' +

@@ -3,7 +3,8 @@ import { type Token, tokens } from './tokens.ts';
 export type Import = ReadableImport | UnreadableImport;
 
 export interface ReadableImport {
-  readonly kind: 'value' | 'type';
+  /** `lazy`: loaded when the code runs, by `import()`. */
+  readonly kind: 'value' | 'type' | 'lazy';
   readonly specifier: string;
   readonly line: number;
 }
@@ -37,7 +38,9 @@ export function readImports(source: string): readonly Import[] {
 /** Longer than the longest list of names anyone imports from one file. */
 const LOOKAHEAD = 2_000;
 
-type Read = { readonly kind: 'value' | 'type'; readonly specifier: string } | typeof UNREADABLE;
+type Read =
+  | { readonly kind: ReadableImport['kind']; readonly specifier: string }
+  | typeof UNREADABLE;
 
 const UNREADABLE = Symbol('unreadable');
 
@@ -66,7 +69,7 @@ function readDynamic(args: readonly Token[]): Read {
   const [specifier, after] = args;
   const isWholeArgument = after?.text === ')' || after?.text === ',';
   if (specifier?.kind !== 'string' || !isWholeArgument) return UNREADABLE;
-  return { kind: 'value', specifier: specifier.text };
+  return { kind: 'lazy', specifier: specifier.text };
 }
 
 /** `import type X …`, but not `import type from …` nor `import type, { X } from …`. */

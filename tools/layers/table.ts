@@ -1,3 +1,5 @@
+import { WINGS, type WingRow } from '../wings/table.ts';
+
 /**
  * The layers of the project and what each may import. `npm run check` and a
  * test check every source file against this table. docs/architecture.md has the picture.
@@ -14,6 +16,8 @@ export interface Layer {
   readonly uses: readonly string[];
   /** Layers from which it may import types only, by `import type`. */
   readonly typesFrom?: readonly string[];
+  /** Layers from which it may load modules when they are used, by `import()`: it needs none of them. */
+  readonly loads?: readonly string[];
   readonly packages: readonly string[];
   /** `ordinary`: all of Node's modules except the restricted ones. A list: only these. */
   readonly builtins: 'ordinary' | readonly string[];
@@ -34,18 +38,20 @@ export type RestrictedModule = keyof typeof RESTRICTED_MODULES;
 /** What test files may import in every layer. */
 export const TEST_IMPORTS: readonly string[] = ['node:assert/strict', 'node:test', 'fast-check'];
 
-const EVERY_SRC_LAYER = [
-  'modes',
+/** The rooms that every build has, from the top. */
+const CORE = [
+  'mode registry',
   'doctor',
   'explain',
+  'modes',
   'config',
   'cluster',
-  'forwarding',
   'agent',
-  'data-plane contract',
+  'nftables',
   'data-plane shared',
-  'data-plane mode',
+  'data-plane contract',
   'flows',
+  'forwarding',
   'linux',
   'addresses',
   'labels',
@@ -53,13 +59,104 @@ const EVERY_SRC_LAYER = [
   'time',
 ];
 
-export const LAYERS: readonly Layer[] = [
-  {
-    name: 'commands',
-    paths: ['src/main.ts', 'src/wings/kubectl/kubectl-fairlead.ts', 'src/commands/'],
-    uses: ['page files', ...EVERY_SRC_LAYER],
+/** What the value of a mode may use: nothing that asks for modes. */
+const BELOW_MODES = [
+  'modes',
+  'config',
+  'forwarding',
+  'agent',
+  'data-plane contract',
+  'data-plane shared',
+  'nftables',
+  'flows',
+  'linux',
+  'addresses',
+  'log',
+  'time',
+];
+
+const PLANE = [
+  'data-plane contract',
+  'data-plane shared',
+  'forwarding',
+  'linux',
+  'addresses',
+  'log',
+  'time',
+];
+
+const WING_LAYERS = WINGS.map(({ name }) => `wing ${name}`);
+
+/** A wing knows the core and what it stands on; nothing knows a wing but what loads it. */
+function wingLayers(wing: WingRow): readonly Layer[] {
+  const { name, kind, standsOn = [] } = wing;
+  const itsLinux = `linux of ${name}`;
+  const itsPlane = `plane of ${name}`;
+  const commands: Layer = {
+    name: `wing ${name}`,
+    paths: [`src/wings/${name}/`],
+    uses: [
+      'commands',
+      'page files',
+      ...CORE,
+      itsLinux,
+      ...standsOn.map((other) => `wing ${other}`),
+    ],
     packages: ['commander', 'yaml'],
     builtins: 'ordinary',
+  };
+  const mode: readonly Layer[] = [
+    {
+      name: `wing ${name}`,
+      paths: [`src/wings/${name}/`],
+      uses: [...BELOW_MODES, itsPlane, itsLinux],
+      packages: [],
+      builtins: 'ordinary',
+    },
+    {
+      name: itsPlane,
+      paths: [`src/wings/${name}/plane/`],
+      uses: [...PLANE, itsLinux],
+      packages: [],
+      builtins: 'ordinary',
+    },
+  ];
+  return [
+    ...(kind === 'mode' ? mode : [commands]),
+    {
+      name: itsLinux,
+      paths: [`src/linux/${name}/`],
+      uses: ['linux', 'addresses', 'time'],
+      packages: ['koffi'],
+      builtins: 'ordinary',
+      restricted: ['node:child_process'],
+    },
+  ];
+}
+
+const WING_ROOMS = WINGS.flatMap(wingLayers);
+
+export const LAYERS: readonly Layer[] = [
+  {
+    name: 'program',
+    paths: [
+      'src/main.ts',
+      'src/command-tree.ts',
+      'src/command-tree.test.ts',
+      'src/program.test.ts',
+    ],
+    uses: ['commands', 'wing commands', 'modes', 'linux'],
+    packages: ['commander'],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'wing commands',
+    paths: ['src/wings/commands.ts'],
+    uses: [],
+    typesFrom: ['modes'],
+    loads: [...WING_LAYERS, 'size command'],
+    packages: [],
+    builtins: [],
   },
   {
     // Removes types from the scripts of `fairlead view`, which a browser loads.
@@ -71,31 +168,62 @@ export const LAYERS: readonly Layer[] = [
     restricted: ['node:module'],
   },
   {
+    // A command of a mode, which asks for no mode.
+    name: 'size command',
+    paths: [
+      'src/wings/ebpf/size-command.ts',
+      'src/wings/ebpf/size-table.ts',
+      'src/wings/ebpf/size-table.test.ts',
+    ],
+    uses: ['commands', 'plane of ebpf', 'config', 'linux'],
+    packages: ['commander'],
+    builtins: 'ordinary',
+  },
+  {
     // The forwarder of mode userspace, a program of its own.
     name: 'forwarder',
     paths: ['src/wings/userspace/forwarder.ts'],
-    uses: ['data-plane mode'],
+    uses: ['plane of userspace'],
     packages: [],
     builtins: ['node:worker_threads'],
   },
+  ...WING_ROOMS,
   {
-    // A mode is one value: what differs between modes outside of their data planes.
+    name: 'commands',
+    paths: ['src/commands/'],
+    uses: ['wing registry', ...CORE],
+    packages: ['commander', 'yaml'],
+    builtins: 'ordinary',
+  },
+  {
+    name: 'mode registry',
+    paths: [
+      'src/modes/registry.ts',
+      'src/modes/registry.test.ts',
+      'src/modes/attachment-words.ts',
+      'src/modes/remove-other-parts.test.ts',
+    ],
+    uses: ['wing registry', 'modes', 'config', 'data-plane contract', 'log', 'time'],
+    packages: [],
+    builtins: [],
+  },
+  {
+    // The one file by which the core reaches wings.
+    name: 'wing registry',
+    paths: ['src/wings/registry.ts'],
+    uses: [],
+    typesFrom: ['modes'],
+    loads: WING_LAYERS,
+    packages: [],
+    builtins: [],
+  },
+  {
+    // What a mode is, and the one that every build has.
     name: 'modes',
     paths: ['src/modes/'],
-    uses: [
-      'time',
-      'log',
-      'config',
-      'forwarding',
-      'agent',
-      'data-plane contract',
-      'data-plane shared',
-      'data-plane mode',
-      'flows',
-      'linux',
-      'addresses',
-    ],
-    packages: [],
+    uses: BELOW_MODES.filter((name) => name !== 'modes'),
+    typesFrom: ['cluster'],
+    packages: ['commander'],
     builtins: 'ordinary',
   },
   {
@@ -156,7 +284,7 @@ export const LAYERS: readonly Layer[] = [
     builtins: 'ordinary',
   },
   {
-    // What several modes need. Must come before the modes, whose path matches this folder too.
+    // What several planes need.
     name: 'data-plane shared',
     paths: ['src/dataplanes/shared/'],
     uses: ['data-plane contract', 'forwarding', 'linux', 'addresses', 'time'],
@@ -164,17 +292,9 @@ export const LAYERS: readonly Layer[] = [
     builtins: 'ordinary',
   },
   {
-    name: 'data-plane mode',
-    paths: ['src/dataplanes/*/'],
-    uses: [
-      'data-plane contract',
-      'data-plane shared',
-      'forwarding',
-      'linux',
-      'addresses',
-      'log',
-      'time',
-    ],
+    name: 'nftables',
+    paths: ['src/dataplanes/nftables/'],
+    uses: PLANE,
     packages: [],
     builtins: 'ordinary',
   },
@@ -267,10 +387,12 @@ export const LAYERS: readonly Layer[] = [
     name: 'integration',
     paths: ['integration/'],
     uses: [
+      'program',
       'commands',
       'page files',
       'forwarder',
-      ...EVERY_SRC_LAYER,
+      ...WING_ROOMS.map(({ name }) => name),
+      ...CORE,
       'lab',
       'lab host',
       'conformance',

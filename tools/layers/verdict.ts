@@ -58,6 +58,7 @@ function judgeNeighbour(question: NeighbourQuestion): Verdict | undefined {
   }
   const { layer } = place;
   if (isSamePlace(place, there) || layer.uses.includes(there.layer.name)) return undefined;
+  if (read.kind === 'lazy' && layer.loads?.includes(there.layer.name)) return undefined;
   if (layer.typesFrom?.includes(there.layer.name)) {
     if (read.kind === 'type') return undefined;
     return {

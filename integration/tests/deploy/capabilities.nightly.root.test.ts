@@ -7,10 +7,10 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { tryRun } from '../../../lab/host/run.ts';
 import { until } from '../../../lab/host/until.ts';
+import { compiledProgram } from '../../../src/linux/bpf/testing/compiled-program.ts';
 import { type OwnPlace, ownPlace } from '../../../src/linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import { HOOK_NAMES } from '../../../src/wings/ebpf/plane/places/hook-names.ts';
-import { compiledObject } from '../../../src/wings/ebpf/plane/testing/place.ts';
 import { type LimitedProxy, startLimited } from './limited-proxy.ts';
 
 const OVERLAY = join(import.meta.dirname, '../../../deploy/ebpf/kustomization.yaml');
@@ -63,7 +63,7 @@ describe('the capabilities of deploy/ebpf', () => {
     folder = await mkdtemp(join(tmpdir(), 'fairlead-capabilities-'));
     place = ownPlace('capabilities');
     enterOwnNetwork();
-    compiledObject();
+    compiledProgram('sock');
     pinFolder = join(place.pins, 'fairlead');
     group = join(folder, 'group');
     mountReadOnly(place.cgroup, group);

@@ -10,8 +10,8 @@ import { isWell } from '../../../src/commands/status/summary.ts';
 import {
   type NodeNetwork,
   nodeNetwork,
-} from '../../../src/wings/ebpf/plane/testing/node-network.ts';
-import { compiledProgram } from '../../../src/wings/ebpf/plane/testing/packet-plane.ts';
+} from '../../../src/dataplanes/shared/testing/node-network.ts';
+import { compiledProgram } from '../../../src/linux/bpf/testing/compiled-program.ts';
 import type { Tick } from '../../../src/wings/top/figures.ts';
 import { shopManifests } from './shop.ts';
 

@@ -8,7 +8,7 @@ import { listOurRoutes, removeRoute } from '../../linux/route/our-routes.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
 import { ifInstalled } from '../../modes/remove-part.ts';
-import { podNetworks } from '../../wings.ts';
+import { podNetworks } from '../../wings/registry.ts';
 import { SYSCTL_STATE } from '../run/folder.ts';
 import { assertOwnFolder } from '../run/run-folder.ts';
 import type { CleanableMachine, RemovedPart } from './clean-machine.ts';

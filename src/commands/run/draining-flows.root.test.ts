@@ -7,13 +7,13 @@ import type { SliceEndpoint } from '../../cluster/objects.ts';
 import type { Source, SourceEvent } from '../../cluster/source.ts';
 import { buildConfig } from '../../config/load.ts';
 import { traitsOf } from '../../config/modes.ts';
+import { type NodeNetwork, nodeNetwork } from '../../dataplanes/shared/testing/node-network.ts';
 import { endpoint, service, slice, TERMINATING } from '../../forwarding/testing/objects.ts';
 import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';
 import { SILENT_LOGGER } from '../../log/testing/silent-logger.ts';
 import { NFTABLES } from '../../modes/nftables.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';
-import { type NodeNetwork, nodeNetwork } from '../../wings/ebpf/plane/testing/node-network.ts';
 import { flowsOf, followFlows } from './flows.ts';
 import { knownAddresses } from './known-addresses.ts';
 

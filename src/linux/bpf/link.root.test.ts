@@ -6,6 +6,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
+import { AttachType } from './constants.ts';
 import {
   listIds,
   openLinkById,
@@ -13,9 +15,7 @@ import {
   openProgramById,
   programsOnCgroup,
   programsOnDevice,
-} from '../ebpf/enumerate.ts';
-import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
-import { AttachType } from './constants.ts';
+} from './enumerate.ts';
 import { attachCgroup, attachTcx, openPinnedLink } from './link.ts';
 import { loadObject } from './load.ts';
 import { openPinnedMap } from './map-create.ts';

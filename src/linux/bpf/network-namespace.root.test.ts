@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readlinkSync } from 'node:fs';
 import { test } from 'node:test';
-import { netnsCookie } from '../ebpf/netns-cookie.ts';
 import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
+import { netnsCookie } from '../netns-cookie.ts';
 import { insideNetworkNamespace } from './network-namespace.ts';
 
 test('gives every network namespace its own cookie, also from outside', () => {

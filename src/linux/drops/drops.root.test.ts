@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listIds } from '../ebpf/enumerate.ts';
+import { listIds } from '../bpf/enumerate.ts';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
 import { startProgram } from '../testing/started-program.ts';
 import type { End } from './drop.ts';

@@ -1,20 +1,20 @@
 import { DEFAULT_EBPF } from '../../config/settings.ts';
-import { assertMayLoad } from '../../linux/bpf/permission.ts';
-import {
-  PACKET_PROGRAMS,
-  readPrograms,
-  SOCKET_PROGRAMS,
-} from '../../linux/bpf/shipped-programs.ts';
 import {
   cgroup2Root,
   findCgroup2Root,
   makePinFolder,
   releasePinFolder,
   unmountOwn,
-} from '../../linux/ebpf/folders.ts';
-import { netnsCookie } from '../../linux/ebpf/netns-cookie.ts';
-import { watchLinks } from '../../linux/ebpf/watch-links.ts';
+} from '../../linux/bpf/folders.ts';
+import { assertMayLoad } from '../../linux/bpf/permission.ts';
+import {
+  PACKET_PROGRAMS,
+  readPrograms,
+  SOCKET_PROGRAMS,
+} from '../../linux/bpf/shipped-programs.ts';
+import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { listLinks } from '../../linux/route/list-links.ts';
+import { watchLinks } from '../../linux/route/watch-links.ts';
 import type { Part, Surroundings } from '../../modes/part.ts';
 import { OWN_CGROUPS } from './mounts.ts';
 import type { HooksOptions, PacketOptions } from './plane/options.ts';

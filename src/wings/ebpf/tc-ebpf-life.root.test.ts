@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startHost } from '../../linux/testing/hosts/host.ts';
-import { joinPod } from '../../linux/testing/hosts/placed-host.ts';
-import { ebpfSettings, type WholeMode, wholeMode } from '../../modes/testing/whole-mode.ts';
+import { bring, connectionsOf } from '../../dataplanes/shared/testing/bring.ts';
 import {
   addNatChains,
   NODE_FACTS,
@@ -11,10 +9,12 @@ import {
   type NodeNetwork,
   nodeNetwork,
   setMtu,
-} from './plane/testing/node-network.ts';
-import { bring, connectionsOf } from './plane/testing/packet-plane.ts';
-import { EXTERNAL_LOCAL, frontendAt, serviceOf } from './plane/testing/service.ts';
+} from '../../dataplanes/shared/testing/node-network.ts';
+import { EXTERNAL_LOCAL, frontendAt, serviceOf } from '../../dataplanes/shared/testing/service.ts';
+import { startHost } from '../../linux/testing/hosts/host.ts';
+import { joinPod } from '../../linux/testing/hosts/placed-host.ts';
 import { TC_EBPF } from './tc-ebpf.ts';
+import { ebpfSettings, type WholeMode, wholeMode } from './testing/whole-mode.ts';
 
 let network: NodeNetwork;
 let mode: WholeMode;

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { arrayAt, type JsonRecord } from '../../cluster/json.ts';
+import { GROUPINGS, type GroupedBy } from '../../commands/groupings.ts';
 import { printJson, printPage } from '../../commands/terminal/print.ts';
 import { visible } from '../../commands/terminal/visible.ts';
 import { formatWrappedTable } from '../../commands/text-table.ts';
-import { GROUPINGS, type GroupedBy } from '../top/figures.ts';
 import { askNodes, type NodeAnswer } from './ask-nodes.ts';
 import type { Kubectl } from './kubectl.ts';
 import { exitFor, nodesData, silentLines, widthNow } from './nodes-view.ts';

@@ -1,3 +1,4 @@
+import type { GroupedBy } from '../../commands/groupings.ts';
 import type { Family, Protocol, SourceClass } from '../../forwarding/model.ts';
 
 /**
@@ -19,9 +20,6 @@ export interface Tick {
   /** Which figures are missing, or what limits them, in sentences. */
   readonly notes: readonly string[];
 }
-
-export const GROUPINGS = ['service', 'endpoint', 'client'] as const;
-export type GroupedBy = (typeof GROUPINGS)[number];
 
 /** Sums over the service ports that were measured in this tick. */
 export interface Totals extends Refused {

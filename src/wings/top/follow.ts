@@ -1,5 +1,6 @@
+import type { GroupedBy } from '../../commands/groupings.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { GroupedBy, Tick } from './figures.ts';
+import type { Tick } from './figures.ts';
 import type { TrafficWatch } from './watch.ts';
 
 /** Where ticks go. */

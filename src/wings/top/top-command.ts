@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readNode } from '../../agent/servers/status-client.ts';
+import { GROUPINGS, type GroupedBy } from '../../commands/groupings.ts';
 import { STATUS_SOCKET } from '../../commands/run/folder.ts';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { modeOfAgent } from '../../modes/registry.ts';
 import { systemClock } from '../../time/clock.ts';
-import { GROUPINGS, type GroupedBy } from './figures.ts';
 import { follow, type Output } from './follow.ts';
 import { assertSameConntrack, watchOf } from './open-watch.ts';
 import { jsonLines, plainPages, redrawnPages } from './outputs.ts';

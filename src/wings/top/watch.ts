@@ -1,3 +1,4 @@
+import type { GroupedBy } from '../../commands/groupings.ts';
 import type { FrontendOwners } from '../../flows/owners.ts';
 import type { ServicePortKey, SourceClass } from '../../forwarding/model.ts';
 import type { AddressBytes } from '../../linux/conntrack/address-bytes.ts';
@@ -6,7 +7,7 @@ import { candidatesOf } from './candidates.ts';
 import type { ClassOf } from './client-class.ts';
 import { EndpointRates, SHARE_WINDOW_MS } from './endpoint-rates.ts';
 import { EventTap, type Heard, type Listen } from './event-tap.ts';
-import type { GroupedBy, SourceStates, Tick } from './figures.ts';
+import type { SourceStates, Tick } from './figures.ts';
 import { type Limits, notesOf } from './notes.ts';
 import { RefusedRates } from './refused-rates.ts';
 import { Rest } from './rest.ts';

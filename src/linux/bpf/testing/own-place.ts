@@ -1,8 +1,8 @@
 import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cgroup2Root, makePinFolder } from '../../ebpf/folders.ts';
 import { enterOwnMounts, run } from '../../netlink/testing/own-namespace.ts';
+import { cgroup2Root, makePinFolder } from '../folders.ts';
 
 /** A cgroup and a folder for pins that no other process uses. */
 export interface OwnPlace {

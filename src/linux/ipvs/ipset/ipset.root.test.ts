@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { enterOwnNetwork, run } from '../../netlink/testing/own-namespace.ts';
+import { WITHOUT_IPSET } from '../../testing/kernel-ipset.ts';
 import { destroyIpset, ipsetPorts, listIpsets } from './ipset.ts';
-import { WITHOUT_IPSET } from './testing/kernel-ipset.ts';
 
 enterOwnNetwork();
 

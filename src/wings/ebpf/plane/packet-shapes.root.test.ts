@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { bring, connectionsOf } from '../../../dataplanes/shared/testing/bring.ts';
+import {
+  addNatChains,
+  type NodeNetwork,
+  nodeNetwork,
+} from '../../../dataplanes/shared/testing/node-network.ts';
+import { frontendAt, serviceOf } from '../../../dataplanes/shared/testing/service.ts';
 import { KernelConntrack } from '../../../linux/conntrack/conntrack.ts';
 import { ip, run } from '../../../linux/netlink/testing/own-namespace.ts';
 import {
@@ -16,9 +23,7 @@ import {
 } from '../../../linux/testing/packets/build.ts';
 import { openTun, type Tun } from '../../../linux/testing/packets/tun.ts';
 import type { HooksPlane } from './plane.ts';
-import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
-import { bring, connectionsOf, packetPlane } from './testing/packet-plane.ts';
-import { frontendAt, serviceOf } from './testing/service.ts';
+import { packetPlane } from './testing/packet-plane.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { BtfKind } from '../../../../linux/bpf/btf.ts';
-import { compiledObject } from '../testing/place.ts';
+import { compiledProgram } from '../../../../linux/bpf/testing/compiled-program.ts';
 import {
   ADDRESS_BYTES,
   AddressFlag,
@@ -27,7 +27,7 @@ import {
 } from './layout.ts';
 import { MAP_NAMES } from './map-names.ts';
 
-const object = compiledObject();
+const object = compiledProgram('sock');
 const { btf } = object;
 
 /** Size and offsets in bytes, by the names that the compiler saw. */

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import type { RowChange } from '../../../../dataplanes/contract.ts';
 import { change } from '../../../../dataplanes/shared/testing/change.ts';
 import { type LoadedObject, loadObject } from '../../../../linux/bpf/load.ts';
+import { compiledProgram } from '../../../../linux/bpf/testing/compiled-program.ts';
 import { changesInMaps } from '../drift.ts';
-import { compiledObject } from '../testing/place.ts';
 import { clusterIp, rowOf } from '../testing/rows.ts';
 import { Knowledge } from './knowledge.ts';
 import { FRONTEND } from './layout.ts';
@@ -15,7 +15,7 @@ import { Transaction } from './transaction.ts';
 
 const SLOTS = 64;
 const FRONTENDS = 3;
-const OBJECT = compiledObject();
+const OBJECT = compiledProgram('sock');
 
 const IP = clusterIp('10.96.0.1');
 const OLD = rowOf('old', { frontends: [IP], endpoints: ['127.0.0.1:1'] });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { bring } from '../../../../dataplanes/shared/testing/bring.ts';
 import { attachTcx, type BpfLink } from '../../../../linux/bpf/link.ts';
 import { loadObject } from '../../../../linux/bpf/load.ts';
 import { parseObject } from '../../../../linux/bpf/parse-object.ts';
@@ -8,7 +9,7 @@ import { compiled } from '../../../../linux/bpf/testing/compile.ts';
 import { ownPlace } from '../../../../linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { indexOf, programCount } from '../testing/ingress-links.ts';
-import { bring, packetPlane, socketPlane } from '../testing/packet-plane.ts';
+import { packetPlane, socketPlane } from '../testing/packet-plane.ts';
 
 const place = ownPlace('ingress');
 const elsewhere = { ...place, pins: join(place.pins, 'elsewhere') };

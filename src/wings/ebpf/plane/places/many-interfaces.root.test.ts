@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Drift } from '../../../../dataplanes/contract.ts';
+import { bring } from '../../../../dataplanes/shared/testing/bring.ts';
+import { compiledProgram } from '../../../../linux/bpf/testing/compiled-program.ts';
 import { ownPlace } from '../../../../linux/bpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { listLinks } from '../../../../linux/route/list-links.ts';
 import { Pins } from '../pins.ts';
 import { programCount, untilSo } from '../testing/ingress-links.ts';
-import { bring, compiledProgram, packetPlane } from '../testing/packet-plane.ts';
+import { packetPlane } from '../testing/packet-plane.ts';
 import { Ingress } from './ingress.ts';
 import { INGRESS, loadPrograms } from './programs.ts';
 

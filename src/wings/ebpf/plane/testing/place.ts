@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BpfObject } from '../../../../linux/bpf/object.ts';
-import { parseObject } from '../../../../linux/bpf/parse-object.ts';
+import { compiledProgram } from '../../../../linux/bpf/testing/compiled-program.ts';
 import { runInGroup } from '../../../../linux/bpf/testing/in-group.ts';
 import { type OwnPlace, ownPlace } from '../../../../linux/bpf/testing/own-place.ts';
-import { netnsCookie } from '../../../../linux/ebpf/netns-cookie.ts';
-import { enterOwnNetwork, run } from '../../../../linux/netlink/testing/own-namespace.ts';
+import { enterOwnNetwork } from '../../../../linux/netlink/testing/own-namespace.ts';
+import { netnsCookie } from '../../../../linux/netns-cookie.ts';
 import type { OpenTables } from '../kernel.ts';
 import { HooksPlane } from '../plane.ts';
-
-const ROOT = join(import.meta.dirname, '../../../../..');
 
 /**
  * A cgroup, pins and a network namespace that no other test uses, for planes created in sequence.
@@ -34,7 +31,7 @@ export interface PlaneParts {
 export function testPlace(name: string): TestPlace {
   const place = ownPlace(name);
   enterOwnNetwork();
-  const object = compiledObject();
+  const object = compiledProgram('sock');
   const hostCookie = netnsCookie();
   return {
     ...place,
@@ -52,9 +49,4 @@ export function testPlace(name: string): TestPlace {
       }),
     inGroup: (script) => runInGroup(place.cgroup, script),
   };
-}
-
-export function compiledObject(): BpfObject {
-  run([process.execPath, join(ROOT, 'tools/bpf.ts'), join(ROOT, 'bpf/sock.bpf.c')]);
-  return parseObject(readFileSync(join(ROOT, 'dist/bpf/sock.bpf.o')));
 }

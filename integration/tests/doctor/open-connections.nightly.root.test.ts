@@ -5,11 +5,11 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { enterOwnNetwork, ip } from '../../linux/netlink/testing/own-namespace.ts';
-import { runCommand } from '../basis/testing/run-command.ts';
-import { agentInMode, cannotRun } from '../doctor/testing/agent-in-mode.ts';
-import { layNetwork, POD } from '../doctor/testing/examined-node.ts';
-import { explainCommand } from '../explain.ts';
+import { runCommand } from '../../../src/commands/basis/testing/run-command.ts';
+import { layNetwork, POD } from '../../../src/commands/doctor/testing/examined-node.ts';
+import { explainCommand } from '../../../src/commands/explain.ts';
+import { enterOwnNetwork, ip } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { agentInMode, cannotRun } from './agent-in-mode.ts';
 
 const OPENED = 12;
 const LEAVING = '10.244.2.20';

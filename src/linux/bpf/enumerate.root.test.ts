@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Attr } from '../bpf/attr.ts';
-import { Command } from '../bpf/constants.ts';
-import { tcxAttachType } from '../bpf/link.ts';
-import { loadObject } from '../bpf/load.ts';
-import { parseObject } from '../bpf/parse-object.ts';
-import { bpfOnThread, closeDescriptor } from '../bpf/system-call.ts';
-import { compiled } from '../bpf/testing/compile.ts';
 import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
+import { Attr } from './attr.ts';
+import { Command } from './constants.ts';
 import { listIds, openLinkById } from './enumerate.ts';
+import { tcxAttachType } from './link.ts';
+import { loadObject } from './load.ts';
+import { parseObject } from './parse-object.ts';
+import { bpfOnThread, closeDescriptor } from './system-call.ts';
+import { compiled } from './testing/compile.ts';
 
 const LOOPBACK = 1;
 const TIMES = 10;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { ModeName } from '../../../config/modes.ts';
-import { runCommand } from '../../basis/testing/run-command.ts';
-import { explainCommand } from '../../explain.ts';
+import { runCommand } from '../../../src/commands/basis/testing/run-command.ts';
+import { complaints } from '../../../src/commands/doctor/testing/examined-node.ts';
+import { explainCommand } from '../../../src/commands/explain.ts';
+import type { ModeName } from '../../../src/config/modes.ts';
 import { agentInMode } from './agent-in-mode.ts';
-import { complaints } from './examined-node.ts';
 
 export const RUNS = 100;
 const QUESTIONS = [

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, it, type TestContext } from 'node:test';
-import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
-import { agentInMode, cannotRun } from './testing/agent-in-mode.ts';
 import {
   type Agent,
   complaints,
   layNetwork,
   setSysctl,
   startAgent,
-} from './testing/examined-node.ts';
+} from '../../../src/commands/doctor/testing/examined-node.ts';
+import { enterOwnNetwork } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { agentInMode, cannotRun } from './agent-in-mode.ts';
 
 const HEALTHY_RUNS = 20;
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { ComposedPlane } from '../../dataplanes/composition.ts';
-import type { DataPlane } from '../../dataplanes/contract.ts';
-import { PACKET_HOOKS_PART } from '../../wings/ebpf/hooks-part.ts';
-import { compiledProgram } from '../../wings/ebpf/plane/testing/packet-plane.ts';
-import { NFTABLES_PART } from '../nftables.ts';
+import { ComposedPlane } from '../../../dataplanes/composition.ts';
+import type { DataPlane } from '../../../dataplanes/contract.ts';
+import { compiledProgram } from '../../../linux/bpf/testing/compiled-program.ts';
+import { NFTABLES_PART } from '../../../modes/nftables.ts';
+import { PACKET_HOOKS_PART } from '../hooks-part.ts';
 
 /** Mode tc-ebpf as it is run, and its two parts to inspect. */
 export interface WholeMode {

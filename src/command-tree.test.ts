@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { commandsFor, commandTree } from './tree.ts';
+import { commandsFor, commandTree } from './command-tree.ts';
 
 async function namesFor(...args: readonly string[]): Promise<string[]> {
   return (await commandsFor(args)).map((command) => command.name());

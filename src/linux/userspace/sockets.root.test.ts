@@ -4,22 +4,28 @@ import { connect as connectNode, createServer, type Server, type Socket } from '
 import { constants } from 'node:os';
 import { before, describe, it } from 'node:test';
 import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
-import { Epoll } from '../userspace/epoll.ts';
-import { EventfdCalls, openEventfd } from '../userspace/eventfd.ts';
-import { raiseOpenFiles } from '../userspace/raise-open-files.ts';
-import { AddressCalls } from './address-calls.ts';
-import { AF_INET, EPOLLEXCLUSIVE, EPOLLIN, SOCK_CLOEXEC, SOCK_STREAM } from './constants.ts';
-import { closeDescriptor, orThrow } from './descriptors.ts';
-import { fixedMemory } from './fixed-memory.ts';
-import { connect, errno, recv, send, socket } from './libc.ts';
-import { listenerPort, openListener } from './listener.ts';
-import { SocketOptions } from './options.ts';
+import { AddressCalls } from '../sockets/address-calls.ts';
+import {
+  AF_INET,
+  EPOLLEXCLUSIVE,
+  EPOLLIN,
+  SOCK_CLOEXEC,
+  SOCK_STREAM,
+} from '../sockets/constants.ts';
+import { closeDescriptor, orThrow } from '../sockets/descriptors.ts';
+import { fixedMemory } from '../sockets/fixed-memory.ts';
+import { connect, errno, recv, send, socket } from '../sockets/libc.ts';
+import { listenerPort, openListener } from '../sockets/listener.ts';
+import { SocketOptions } from '../sockets/options.ts';
 import {
   decodeSocketAddress,
   encodeSocketAddress,
   MOST_SOCKET_ADDRESS_BYTES,
-} from './socket-address.ts';
-import { KEPT_PORTS, SourceBinder, setTransparent } from './transparent.ts';
+} from '../sockets/socket-address.ts';
+import { KEPT_PORTS, SourceBinder, setTransparent } from '../sockets/transparent.ts';
+import { Epoll } from './epoll.ts';
+import { EventfdCalls, openEventfd } from './eventfd.ts';
+import { raiseOpenFiles } from './raise-open-files.ts';
 
 const DEADLINE_MS = 5000;
 const { EAGAIN, EADDRNOTAVAIL, ENOENT, ECONNREFUSED } = constants.errno;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { runProgram } from './program.ts';
-import { commandsFor, commandTree } from './tree.ts';
+import { commandsFor, commandTree } from './command-tree.ts';
+import { runProgram } from './commands/program.ts';
 
 async function run(t: TestContext, ...args: readonly string[]) {
   const out: string[] = [];

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { CommandEntry } from '../modes/wing.ts';
-import { WINGS } from '../wings.ts';
+import type { CommandEntry } from './modes/wing.ts';
+import { WING_COMMANDS } from './wings/commands.ts';
 
 interface CommandGroup {
   /** The heading that the help has them under. */
@@ -11,18 +11,27 @@ interface CommandGroup {
 const GROUPS: readonly CommandGroup[] = [
   {
     heading: 'Run:',
-    commands: [{ name: 'run', load: async () => (await import('./run.ts')).runCommand() }],
+    commands: [{ name: 'run', load: async () => (await import('./commands/run.ts')).runCommand() }],
   },
   {
     heading: 'Inspect a node:',
     commands: [
-      { name: 'status', load: async () => (await import('./status.ts')).statusCommand() },
-      { name: 'services', load: async () => (await import('./services.ts')).servicesCommand() },
-      { name: 'explain', load: async () => (await import('./explain.ts')).explainCommand() },
-      { name: 'diff', load: async () => (await import('./diff.ts')).diffCommand() },
-      { name: 'history', load: async () => (await import('./history.ts')).historyCommand() },
-      { name: 'doctor', load: async () => (await import('./doctor.ts')).doctorCommand() },
-      { name: 'render', load: async () => (await import('./render.ts')).renderCommand() },
+      { name: 'status', load: async () => (await import('./commands/status.ts')).statusCommand() },
+      {
+        name: 'services',
+        load: async () => (await import('./commands/services.ts')).servicesCommand(),
+      },
+      {
+        name: 'explain',
+        load: async () => (await import('./commands/explain.ts')).explainCommand(),
+      },
+      { name: 'diff', load: async () => (await import('./commands/diff.ts')).diffCommand() },
+      {
+        name: 'history',
+        load: async () => (await import('./commands/history.ts')).historyCommand(),
+      },
+      { name: 'doctor', load: async () => (await import('./commands/doctor.ts')).doctorCommand() },
+      { name: 'render', load: async () => (await import('./commands/render.ts')).renderCommand() },
     ],
   },
   {
@@ -32,11 +41,14 @@ const GROUPS: readonly CommandGroup[] = [
   {
     heading: 'Configure and maintain:',
     commands: [
-      { name: 'config', load: async () => (await import('./config.ts')).configCommand() },
-      { name: 'cleanup', load: async () => (await import('./cleanup.ts')).cleanupCommand() },
+      { name: 'config', load: async () => (await import('./commands/config.ts')).configCommand() },
+      {
+        name: 'cleanup',
+        load: async () => (await import('./commands/cleanup.ts')).cleanupCommand(),
+      },
       {
         name: 'completion',
-        load: async () => (await import('./completion.ts')).completionCommand(commandTree),
+        load: async () => (await import('./commands/completion.ts')).completionCommand(commandTree),
       },
     ],
   },
@@ -67,5 +79,5 @@ async function loaded(isWanted: (entry: CommandEntry) => boolean): Promise<reado
 }
 
 function ofWings({ heading }: CommandGroup): readonly CommandEntry[] {
-  return WINGS.flatMap(({ commands }) => commands?.[heading] ?? []);
+  return Object.values(WING_COMMANDS).flatMap((commands) => commands[heading] ?? []);
 }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach } from 'node:test';
-import type { DataPlane, RowChange } from '../../../dataplanes/contract.ts';
-import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
-import type { Answer } from '../../../linux/testing/hosts/messages.ts';
-import { allParts } from '../../../modes/registry.ts';
-import { ebpfSettings } from '../../../modes/testing/whole-mode.ts';
+import type { DataPlane, RowChange } from '../../../src/dataplanes/contract.ts';
 import {
   addNatChains,
   type NodeNetwork,
   nodeNetwork,
-} from '../../ebpf/plane/testing/node-network.ts';
-import { compiledProgram } from '../../ebpf/plane/testing/packet-plane.ts';
-import { frontendAt, serviceOf } from '../../ebpf/plane/testing/service.ts';
+} from '../../../src/dataplanes/shared/testing/node-network.ts';
+import { frontendAt, serviceOf } from '../../../src/dataplanes/shared/testing/service.ts';
+import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
+import { compiledProgram } from '../../../src/linux/bpf/testing/compiled-program.ts';
+import type { Answer } from '../../../src/linux/testing/hosts/messages.ts';
+import { allParts } from '../../../src/modes/registry.ts';
+import { ebpfSettings } from '../../../src/wings/ebpf/testing/whole-mode.ts';
 import { ownRunFolder, WholeUserspace } from './whole-userspace.ts';
 
 const VIRTUAL = '10.96.0.1';

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DataPlane, Drift, InspectionDepth } from '../../../dataplanes/contract.ts';
-import type { Forwarding } from '../../../forwarding/model.ts';
-import { bring } from '../../ebpf/plane/testing/packet-plane.ts';
-import type { ForwarderSurroundings } from '../forwarder-part.ts';
-import { USERSPACE } from '../userspace-mode.ts';
+import type { DataPlane, Drift, InspectionDepth } from '../../../src/dataplanes/contract.ts';
+import { bring } from '../../../src/dataplanes/shared/testing/bring.ts';
+import type { Forwarding } from '../../../src/forwarding/model.ts';
+import type { ForwarderSurroundings } from '../../../src/wings/userspace/forwarder-part.ts';
+import { USERSPACE } from '../../../src/wings/userspace/userspace-mode.ts';
 
 /** Mode userspace as the agent runs it: drift leads to an inspection. */
 export class WholeUserspace implements AsyncDisposable {

@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type ModeName, traitsOf } from '../../../config/modes.ts';
-import { ownPlace } from '../../../linux/bpf/testing/own-place.ts';
-import { WITHOUT_IPVS } from '../../../linux/ipvs/testing/kernel-ipvs.ts';
-import { compiledProgram } from '../../../wings/ebpf/plane/testing/packet-plane.ts';
-import { type Agent, startAgent } from './examined-node.ts';
+import { type Agent, startAgent } from '../../../src/commands/doctor/testing/examined-node.ts';
+import { type ModeName, traitsOf } from '../../../src/config/modes.ts';
+import { compiledProgram } from '../../../src/linux/bpf/testing/compiled-program.ts';
+import { ownPlace } from '../../../src/linux/bpf/testing/own-place.ts';
+import { WITHOUT_IPVS } from '../../../src/linux/ipvs/testing/kernel-ipvs.ts';
 
 const KERNEL_TYPES = '/sys/kernel/btf/vmlinux';
 

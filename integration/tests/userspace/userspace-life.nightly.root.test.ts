@@ -2,25 +2,20 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { PROTOCOL_TCP } from '../../linux/conntrack/protocol.ts';
-import { run } from '../../linux/netlink/testing/own-namespace.ts';
-import type { Answer } from '../../linux/testing/hosts/messages.ts';
-import { NFTABLES } from '../../modes/nftables.ts';
-import type { Part } from '../../modes/part.ts';
-import { allParts } from '../../modes/registry.ts';
-import { ebpfSettings } from '../../modes/testing/whole-mode.ts';
-import { until } from '../../time/testing/until.ts';
-import { NODE_FACTS } from '../ebpf/plane/testing/node-network.ts';
-import { bring } from '../ebpf/plane/testing/packet-plane.ts';
-import { TC_EBPF } from '../ebpf/tc-ebpf.ts';
-import { ForwarderFlows } from './plane/forwarder-flows.ts';
-import {
-  assertAllServed,
-  connectionCount,
-  TO_WEB,
-  UserspaceSite,
-} from './testing/userspace-site.ts';
-import type { WholeUserspace } from './testing/whole-userspace.ts';
+import { bring } from '../../../src/dataplanes/shared/testing/bring.ts';
+import { NODE_FACTS } from '../../../src/dataplanes/shared/testing/node-network.ts';
+import { PROTOCOL_TCP } from '../../../src/linux/conntrack/protocol.ts';
+import { run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import type { Answer } from '../../../src/linux/testing/hosts/messages.ts';
+import { NFTABLES } from '../../../src/modes/nftables.ts';
+import type { Part } from '../../../src/modes/part.ts';
+import { allParts } from '../../../src/modes/registry.ts';
+import { until } from '../../../src/time/testing/until.ts';
+import { TC_EBPF } from '../../../src/wings/ebpf/tc-ebpf.ts';
+import { ebpfSettings } from '../../../src/wings/ebpf/testing/whole-mode.ts';
+import { ForwarderFlows } from '../../../src/wings/userspace/plane/forwarder-flows.ts';
+import { assertAllServed, connectionCount, TO_WEB, UserspaceSite } from './userspace-site.ts';
+import type { WholeUserspace } from './whole-userspace.ts';
 
 const site = UserspaceSite.forTests();
 

@@ -1,4 +1,4 @@
-import { run } from '../../../netlink/testing/own-namespace.ts';
+import { run } from '../netlink/testing/own-namespace.ts';
 
 /** A reason to skip a test, or false: for the option `skip` of a suite. */
 export const WITHOUT_IPSET = hasIpset() ? false : 'the kernel has no ipset';

@@ -3,15 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { run } from '../../linux/netlink/testing/own-namespace.ts';
-import { until } from '../../time/testing/until.ts';
-import {
-  assertAllServed,
-  changeOf,
-  PATIENTLY,
-  TO_WEB,
-  UserspaceSite,
-} from './testing/userspace-site.ts';
+import { run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { until } from '../../../src/time/testing/until.ts';
+import { assertAllServed, changeOf, PATIENTLY, TO_WEB, UserspaceSite } from './userspace-site.ts';
 
 const site = UserspaceSite.forTests();
 

@@ -1,8 +1,8 @@
 import { before, describe, it } from 'node:test';
-import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
-import { cannotRun } from './testing/agent-in-mode.ts';
-import { layNetwork } from './testing/examined-node.ts';
-import { assertHealthyRuns, RUNS } from './testing/healthy-runs.ts';
+import { layNetwork } from '../../../src/commands/doctor/testing/examined-node.ts';
+import { enterOwnNetwork } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { cannotRun } from './agent-in-mode.ts';
+import { assertHealthyRuns, RUNS } from './healthy-runs.ts';
 
 before(() => {
   enterOwnNetwork();

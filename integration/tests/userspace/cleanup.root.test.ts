@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
-import { FORWARDER_PART } from '../../wings/userspace/forwarder-part.ts';
+import { kernelMachine } from '../../../src/commands/cleanup/kernel-machine.ts';
+import { enterOwnNetwork, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { FORWARDER_PART } from '../../../src/wings/userspace/forwarder-part.ts';
 import {
   keepListenerRoutes,
   keepReturnRoutes,
-} from '../../wings/userspace/plane/forwarder-routes.ts';
-import { kernelMachine } from './kernel-machine.ts';
+} from '../../../src/wings/userspace/plane/forwarder-routes.ts';
 
 const FOLDERS = { runFolder: '/nonexistent', pinFolder: '/nonexistent' };
 const LEFT = [

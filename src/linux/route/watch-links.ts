@@ -1,6 +1,6 @@
-import type { MachineLink } from '../route/link-codec.ts';
-import { linksQuestion, RTNLGRP_LINK } from '../route/protocol.ts';
-import { type WatchOptions, watchTables } from '../route/watch-tables.ts';
+import type { MachineLink } from './link-codec.ts';
+import { linksQuestion, RTNLGRP_LINK } from './protocol.ts';
+import { type WatchOptions, watchTables } from './watch-tables.ts';
 
 /** Reports all links in the order of their indexes, and the full list again after each change. */
 export async function watchLinks(

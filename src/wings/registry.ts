@@ -1,0 +1,84 @@
+import type { PodNetworks, Wing } from '../modes/wing.ts';
+
+/**
+ * What the core asks of what can be taken off: an entry here, one in commands.ts, and the folders that
+ * tools/wings/table.ts has for it. Loaded when it is used. Parts of modes are removed in this order.
+ */
+export const WINGS: Readonly<Record<string, Wing>> = {
+  ebpf: {
+    modes: {
+      'socket-ebpf': async () => (await import('./ebpf/socket-ebpf.ts')).SOCKET_EBPF,
+      'tc-ebpf': async () => (await import('./ebpf/tc-ebpf.ts')).TC_EBPF,
+    },
+    attachments: [
+      {
+        place: 'cgroup',
+        title: 'socket hooks (cgroup)',
+        noun: 'socket hook',
+        isHook: true,
+        one: 'socket hook',
+      },
+      {
+        place: 'tc',
+        title: 'interfaces (tc)',
+        noun: 'interface',
+        isHook: true,
+        one: 'program on interface',
+      },
+    ],
+  },
+  userspace: {
+    modes: { userspace: async () => (await import('./userspace/userspace-mode.ts')).USERSPACE },
+    attachments: [{ place: 'forwarder', title: 'forwarder', isHook: false, one: 'forwarder' }],
+  },
+  ipvs: {
+    modes: { ipvs: async () => (await import('./ipvs/ipvs-mode.ts')).IPVS },
+    attachments: [
+      { place: 'ipvs', title: 'ipvs', isHook: false, one: 'ipvs' },
+      {
+        place: 'routing',
+        title: 'routing rules of ipvs',
+        noun: 'routing rule',
+        isHook: false,
+        one: 'routing rule',
+      },
+    ],
+    removeKubeProxyIpvs: async () =>
+      (await import('./ipvs/kube-proxy-leftovers.ts')).removeKubeProxyIpvs,
+  },
+  iptables: {
+    modes: { iptables: async () => (await import('./iptables/iptables-mode.ts')).IPTABLES },
+    attachments: [
+      {
+        place: 'iptables',
+        title: 'iptables jumps from',
+        noun: 'jump',
+        isHook: false,
+        one: 'jump from',
+      },
+    ],
+  },
+  outside: {
+    podNetworks: async () => (await import('./outside/pod-network/pod-network.ts')).POD_NETWORKS,
+    tokenNote: async () => (await import('./outside/token-note.ts')).tokenNote,
+  },
+};
+
+/** Undefined: this build has none. */
+export async function podNetworks(): Promise<PodNetworks | undefined> {
+  return await all()
+    .find((wing) => wing.podNetworks)
+    ?.podNetworks?.();
+}
+
+/** Undefined: this machine has no token of `fairlead outside`, or this build lacks that command. */
+export async function tokenNote(nowMs: number): Promise<string | undefined> {
+  const note = await all()
+    .find((wing) => wing.tokenNote)
+    ?.tokenNote?.();
+  return await note?.(nowMs);
+}
+
+function all(): readonly Wing[] {
+  return Object.values(WINGS);
+}

@@ -1,0 +1,74 @@
+/** What can be taken off, each on its own. docs/wings.md is the map of it. */
+export interface WingRow {
+  /** As in src/wings/registry.ts and src/wings/commands.ts. */
+  readonly name: string;
+  readonly about: string;
+  /** `finished`: gets repairs and no features. */
+  readonly state: 'kept' | 'finished';
+  /** A mode of forwarding, or commands. */
+  readonly kind: 'mode' | 'commands';
+  /** Everything that leaves with it, from the root of the project, each with `/` at the end. */
+  readonly folders: readonly string[];
+  /** Wings that it is built on: it leaves with each of them. */
+  readonly standsOn?: readonly string[];
+}
+
+export const WINGS: readonly WingRow[] = [
+  {
+    name: 'iptables',
+    about: "mode iptables: kube-proxy's chains, for machines that cannot use nftables",
+    state: 'finished',
+    kind: 'mode',
+    folders: ['src/wings/iptables/', 'src/linux/iptables/'],
+  },
+  {
+    name: 'ipvs',
+    about: 'mode ipvs: virtual servers in front of nftables, with schedulers',
+    state: 'finished',
+    kind: 'mode',
+    folders: ['src/wings/ipvs/', 'src/linux/ipvs/'],
+  },
+  {
+    name: 'ebpf',
+    about: 'modes socket-ebpf and tc-ebpf: programs in front of nftables; command size',
+    state: 'kept',
+    kind: 'mode',
+    folders: ['src/wings/ebpf/', 'src/linux/ebpf/'],
+  },
+  {
+    name: 'userspace',
+    about: 'mode userspace: a process in front of nftables that connects and copies TCP',
+    state: 'finished',
+    kind: 'mode',
+    folders: ['src/wings/userspace/', 'src/linux/userspace/'],
+  },
+  {
+    name: 'top',
+    about: 'command top: the busiest Services of a node, and what measures them',
+    state: 'kept',
+    kind: 'commands',
+    folders: ['src/wings/top/', 'src/linux/top/'],
+  },
+  {
+    name: 'view',
+    about: 'command view: the page of a node',
+    state: 'kept',
+    kind: 'commands',
+    folders: ['src/wings/view/'],
+    standsOn: ['top'],
+  },
+  {
+    name: 'outside',
+    about: 'commands outside and shell: machines outside the cluster, pods through the API server',
+    state: 'kept',
+    kind: 'commands',
+    folders: ['src/wings/outside/', 'src/linux/outside/'],
+  },
+  {
+    name: 'kubectl',
+    about: 'the plugin kubectl fairlead: the commands of every node at once, and swap',
+    state: 'kept',
+    kind: 'commands',
+    folders: ['src/wings/kubectl/', 'src/linux/kubectl/'],
+  },
+];
