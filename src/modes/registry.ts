@@ -34,7 +34,7 @@ function missing(name: ModeName): ModeError {
 }
 
 /** In the order of `MODE_NAMES`. */
-export function builtModes(): readonly ModeName[] {
+function builtModes(): readonly ModeName[] {
   return MODE_NAMES.filter((name) => LOADS.has(name));
 }
 
