@@ -42,7 +42,7 @@ it('reports a file that may not name one, and a row that allows nothing', async 
   const files = {
     'src/agent/agent.ts': "\nexport const isIt = (mode: string) => mode === 'tc-ebpf';",
     'src/agent/agent.test.ts': "const mode = 'tc-ebpf';",
-    'src/wings/ebpf/tc-ebpf.ts': "export const name = 'tc-ebpf';",
+    'src/modes/tc-ebpf.ts': "export const name = 'tc-ebpf';",
   };
   for (const [file, source] of Object.entries(files)) {
     await mkdir(dirname(join(root, file)), { recursive: true });

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProgram } from '../../../src/linux/iptables/programs.ts';
+import { findProgram } from '../../../src/linux/xtables/iptables-programs.ts';
 
 export type WriterName = 'netlink' | 'program';
 

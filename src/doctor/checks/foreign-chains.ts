@@ -4,10 +4,10 @@ import {
   type FilterTable,
   rulesReachedFrom,
 } from '../../linux/filter-table.ts';
-import { readLegacyTables } from '../../linux/iptables/legacy-tables.ts';
 import { openNetlink } from '../../linux/netlink/socket.ts';
 import { readFilterTables } from '../../linux/nftables/filter-tables.ts';
 import { NETLINK_NETFILTER } from '../../linux/nftables/protocol.ts';
+import { readLegacyTables } from '../../linux/xtables/legacy-tables.ts';
 import { check } from '../check.ts';
 import { type Finding, note, orOk, problem, unasked } from '../finding.ts';
 

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { IptablesError, isIncompatible } from './errors.ts';
+import { IptablesError, isIncompatible } from '../xtables/iptables-error.ts';
 import {
   BACKENDS,
   type Backend,
   findProgram,
   IPTABLES_TABLES,
   type IptablesFamily,
-} from './programs.ts';
-import { type SaveCall, saveTable } from './save.ts';
-import type { SavedTable } from './saved-table.ts';
+} from '../xtables/iptables-programs.ts';
+import { type SaveCall, saveTable } from '../xtables/save.ts';
+import type { SavedTable } from '../xtables/saved-table.ts';
 
 const FAMILIES: readonly IptablesFamily[] = ['IPv4', 'IPv6'];
 const TABLE_NAMES: Readonly<Record<IptablesFamily, string>> = {

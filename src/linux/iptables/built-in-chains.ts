@@ -1,5 +1,5 @@
 import type { BaseHook } from '../nftables/objects.ts';
-import type { IptablesTable } from './programs.ts';
+import type { IptablesTable } from '../xtables/iptables-programs.ts';
 
 const SOURCE_NAT = 100;
 const DESTINATION_NAT = -100;

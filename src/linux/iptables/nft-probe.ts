@@ -1,6 +1,6 @@
 import { type NftConnection, NftRefusal } from '../nftables/connection.ts';
 import type { TableFamily } from '../nftables/protocol.ts';
-import type { IptablesTable } from './programs.ts';
+import type { IptablesTable } from '../xtables/iptables-programs.ts';
 import { ruleExpressions } from './rule-expressions.ts';
 
 const CHAIN = 'FAIRLEAD-PROBE';

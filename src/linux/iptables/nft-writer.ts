@@ -4,9 +4,9 @@ import { type NftConnection, NftRefusal } from '../nftables/connection.ts';
 import type { TableRef } from '../nftables/objects.ts';
 import type { TableFamily } from '../nftables/protocol.ts';
 import type { Binary } from '../nftables/userdata.ts';
+import type { IptablesTable } from '../xtables/iptables-programs.ts';
 import { BUILT_IN_CHAINS } from './built-in-chains.ts';
 import { findRules } from './find-rules.ts';
-import type { IptablesTable } from './programs.ts';
 import { ruleExpressions } from './rule-expressions.ts';
 import type { TableOperation, TableOperations } from './table-operations.ts';
 

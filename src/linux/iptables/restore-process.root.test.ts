@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
-import { IptablesError } from './errors.ts';
-import { BACKENDS, type Backend } from './programs.ts';
+import { IptablesError } from '../xtables/iptables-error.ts';
+import { BACKENDS, type Backend } from '../xtables/iptables-programs.ts';
 import { RestoreProcess } from './restore-process.ts';
 
 beforeEach(enterOwnNetwork);

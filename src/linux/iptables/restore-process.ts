@@ -1,8 +1,8 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { IptablesError } from './errors.ts';
+import { IptablesError } from '../xtables/iptables-error.ts';
+import { type IptablesFamily, toolName } from '../xtables/iptables-programs.ts';
 import { waitsForLock } from './lock.ts';
-import { type IptablesFamily, toolName } from './programs.ts';
 
 /**
  * Its output goes through a buffer of at most 4096 bytes (glibc, for a pipe), so an acknowledgement

@@ -1,4 +1,4 @@
-import type { IptablesTable } from './programs.ts';
+import type { IptablesTable } from '../xtables/iptables-programs.ts';
 
 interface Operation {
   readonly chain: string;

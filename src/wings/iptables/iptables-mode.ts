@@ -2,7 +2,7 @@ import type { PacketCounter } from '../../agent/metrics/packet-metrics.ts';
 import type { Desired } from '../../dataplanes/contract.ts';
 import type { Family } from '../../forwarding/model.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
-import { BACKENDS, programName } from '../../linux/iptables/programs.ts';
+import { BACKENDS, programName } from '../../linux/xtables/iptables-programs.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
 import type { Part } from '../../modes/part.ts';

@@ -1,6 +1,6 @@
-import { IPTABLES_TABLES, type IptablesTable } from '../../linux/iptables/programs.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import { IPTABLES_TABLES, type IptablesTable } from '../../linux/xtables/iptables-programs.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
 import type { ModeProof, TracedRule } from '../../modes/proof/mode-proof.ts';
 import { renderedTables, USUAL_ABILITIES } from './plane/render.ts';

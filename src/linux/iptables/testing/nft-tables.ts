@@ -3,7 +3,7 @@ import { NftConnection } from '../../nftables/connection.ts';
 import { withoutCounts } from '../../nftables/listed-expressions.ts';
 import type { TableFamily } from '../../nftables/protocol.ts';
 import { NETLINK_NETFILTER } from '../../nftables/protocol.ts';
-import { IPTABLES_TABLES } from '../programs.ts';
+import { IPTABLES_TABLES } from '../../xtables/iptables-programs.ts';
 
 /** The version whose objects are written: others encode the same text differently. */
 export const IMITATED_VERSION = '1.8.9';

@@ -1,6 +1,6 @@
 import type { Attachment, NodeFacts } from '../../../dataplanes/contract.ts';
 import { FAMILIES, type Family } from '../../../forwarding/model.ts';
-import { listRules } from '../../../linux/iptables/save.ts';
+import { listRules } from '../../../linux/xtables/save.ts';
 import { jumpsFor } from './fixed-parts.ts';
 import { SERVICES } from './names.ts';
 

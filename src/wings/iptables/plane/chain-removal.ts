@@ -1,5 +1,5 @@
 import { PlaneError } from '../../../dataplanes/contract.ts';
-import type { IptablesErrorCode } from '../../../linux/iptables/errors.ts';
+import type { IptablesErrorCode } from '../../../linux/xtables/iptables-error.ts';
 import { TableChange } from './table-change.ts';
 
 /** More at once cost the nft backend the square of their number. */

@@ -1,4 +1,4 @@
-import type { IptablesTable } from '../../../linux/iptables/programs.ts';
+import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 import { PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 import { IPVS_CHAINS, ipvsJumps } from './kube-proxy-ipvs-chains.ts';

@@ -1,9 +1,9 @@
 import { culpritOf } from '../../../dataplanes/shared/rejections.ts';
-import { IptablesError } from '../../../linux/iptables/errors.ts';
 import type { NftTablesWriter } from '../../../linux/iptables/nft-writer.ts';
 import type { RestoreProcess } from '../../../linux/iptables/restore-process.ts';
 import { NetlinkError } from '../../../linux/netlink/errors.ts';
 import { NftRefusal } from '../../../linux/nftables/connection.ts';
+import { IptablesError } from '../../../linux/xtables/iptables-error.ts';
 import { asPlaneError } from './plane-errors.ts';
 import { restoreLines } from './restore-lines.ts';
 import type { TableChange } from './table-change.ts';

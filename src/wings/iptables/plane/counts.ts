@@ -1,6 +1,6 @@
 import type { EndpointCount, KernelFrontend, RefusedCount } from '../../../dataplanes/contract.ts';
 import type { Family, Protocol } from '../../../forwarding/model.ts';
-import type { SavedTable } from '../../../linux/iptables/saved-table.ts';
+import type { SavedTable } from '../../../linux/xtables/saved-table.ts';
 import { NODE_PORTS, SERVICES } from './names.ts';
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = { tcp: 'TCP', udp: 'UDP', sctp: 'SCTP' };

@@ -7,7 +7,7 @@ import {
   type ServicePortKey,
   servicePortKey,
 } from '../../../forwarding/model.ts';
-import type { IptablesErrorCode } from '../../../linux/iptables/errors.ts';
+import type { IptablesErrorCode } from '../../../linux/xtables/iptables-error.ts';
 import { removeChains } from './chain-removal.ts';
 import { cleanUp, hasOurs } from './clean-up.ts';
 import type { Committer } from './committers.ts';

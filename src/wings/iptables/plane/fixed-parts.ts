@@ -1,6 +1,6 @@
 import type { NodeFacts } from '../../../dataplanes/contract.ts';
 import type { Family } from '../../../forwarding/model.ts';
-import type { IptablesTable } from '../../../linux/iptables/programs.ts';
+import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 import {
   CANARY,
   EXTERNAL_SERVICES,

@@ -1,7 +1,7 @@
 import type { Family } from '../../../forwarding/model.ts';
-import { IPTABLES_TABLES, type IptablesTable } from '../../../linux/iptables/programs.ts';
-import { saveTable } from '../../../linux/iptables/save.ts';
-import type { SavedTable } from '../../../linux/iptables/saved-table.ts';
+import { IPTABLES_TABLES, type IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
+import { saveTable } from '../../../linux/xtables/save.ts';
+import type { SavedTable } from '../../../linux/xtables/saved-table.ts';
 
 /** The tables of one family as they were read. */
 export type KernelView = Readonly<Record<IptablesTable, SavedTable>>;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { BACKENDS } from '../../../linux/iptables/programs.ts';
 import { enterOwnNetwork, run } from '../../../linux/netlink/testing/own-namespace.ts';
 import { WITHOUT_IPSET } from '../../../linux/testing/kernel-ipset.ts';
+import { BACKENDS } from '../../../linux/xtables/iptables-programs.ts';
 import { Tools } from './testing/kernel.ts';
 
 beforeEach(enterOwnNetwork);

@@ -1,4 +1,4 @@
-import type { IptablesTable } from '../../../linux/iptables/programs.ts';
+import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 import type { KernelView } from './kernel-view.ts';
 import { PROXY_FIREWALL } from './names.ts';
 import type { RuleText } from './rule.ts';

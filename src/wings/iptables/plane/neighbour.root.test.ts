@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { BACKENDS } from '../../../linux/iptables/programs.ts';
 import { enterOwnNetwork, ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { ipv4Packet, PROTOCOL, udpDatagram } from '../../../linux/testing/packets/build.ts';
 import { openTun, type Tun } from '../../../linux/testing/packets/tun.ts';
+import { BACKENDS } from '../../../linux/xtables/iptables-programs.ts';
 import { bring, Tools } from './testing/kernel.ts';
 import { upstreamRows } from './testing/rows.ts';
 

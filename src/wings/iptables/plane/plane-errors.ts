@@ -1,7 +1,7 @@
 import { PlaneError } from '../../../dataplanes/contract.ts';
 import { notInspected as notInspectedError } from '../../../dataplanes/shared/rejections.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
-import { IptablesError, type IptablesErrorCode } from '../../../linux/iptables/errors.ts';
+import { IptablesError, type IptablesErrorCode } from '../../../linux/xtables/iptables-error.ts';
 
 export function notInspected(): PlaneError {
   return notInspectedError('tables', 'IPTABLES_NOT_INSPECTED');

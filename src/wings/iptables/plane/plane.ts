@@ -23,12 +23,12 @@ import {
 } from '../../../dataplanes/shared/rule-events.ts';
 import { FAMILIES, type Family, type Forwarding } from '../../../forwarding/model.ts';
 import { type FoundBackend, hasLegacyTables } from '../../../linux/iptables/backend.ts';
-import { isIncompatible } from '../../../linux/iptables/errors.ts';
-import { saveTable } from '../../../linux/iptables/save.ts';
-import type { SavedTable } from '../../../linux/iptables/saved-table.ts';
 import type { Netlink } from '../../../linux/netlink/socket.ts';
 import { NftConnection } from '../../../linux/nftables/connection.ts';
 import type { NftEvent } from '../../../linux/nftables/events.ts';
+import { isIncompatible } from '../../../linux/xtables/iptables-error.ts';
+import { saveTable } from '../../../linux/xtables/save.ts';
+import type { SavedTable } from '../../../linux/xtables/saved-table.ts';
 import { findAbilities, readAbilities } from './abilities.ts';
 import { readAttachments } from './attachments.ts';
 import { countOurs, hasOurs } from './clean-up.ts';

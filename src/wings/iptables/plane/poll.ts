@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Drift } from '../../../dataplanes/contract.ts';
 import { pollSparingly } from '../../../dataplanes/shared/polling.ts';
 import { FAMILIES, type Family } from '../../../forwarding/model.ts';
-import { IPTABLES_TABLES } from '../../../linux/iptables/programs.ts';
-import { saveText } from '../../../linux/iptables/save.ts';
-import { parseSaved } from '../../../linux/iptables/saved-table.ts';
+import { IPTABLES_TABLES } from '../../../linux/xtables/iptables-programs.ts';
+import { saveText } from '../../../linux/xtables/save.ts';
+import { parseSaved } from '../../../linux/xtables/saved-table.ts';
 import { type Jump, PRESENT_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 

@@ -1,5 +1,5 @@
 import type { Family, Forwarding } from '../../../forwarding/model.ts';
-import { IPTABLES_TABLES, type IptablesTable } from '../../../linux/iptables/programs.ts';
+import { IPTABLES_TABLES, type IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 import {
   firewallRules,
   fixedChains,

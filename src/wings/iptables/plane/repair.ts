@@ -1,6 +1,6 @@
 import type { Differences } from '../../../dataplanes/differences.ts';
 import type { Family } from '../../../forwarding/model.ts';
-import type { IptablesTable } from '../../../linux/iptables/programs.ts';
+import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 import { isNodePortJump } from './comparison.ts';
 import {
   ALL_JUMPS,

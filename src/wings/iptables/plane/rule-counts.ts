@@ -1,5 +1,5 @@
 import type { Family } from '../../../forwarding/model.ts';
-import type { IptablesTable } from '../../../linux/iptables/programs.ts';
+import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 import { firewallRules, fixedChains, nodePortJumps } from './fixed-parts.ts';
 import type { RowRules } from './row.ts';
 import type { Setting } from './setting.ts';

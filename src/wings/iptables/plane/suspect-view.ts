@@ -1,7 +1,7 @@
 import { type Family, type Forwarding, SOURCE_CLASSES } from '../../../forwarding/model.ts';
-import type { IptablesTable } from '../../../linux/iptables/programs.ts';
-import { listRules, saveTable } from '../../../linux/iptables/save.ts';
-import type { SavedTable } from '../../../linux/iptables/saved-table.ts';
+import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
+import { listRules, saveTable } from '../../../linux/xtables/save.ts';
+import type { SavedTable } from '../../../linux/xtables/saved-table.ts';
 import { SHARED_CHAINS } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 import { ENDPOINT_CHAIN_PREFIX, isRowChain, rowChainNames } from './names.ts';

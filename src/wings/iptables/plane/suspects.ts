@@ -1,6 +1,6 @@
 import type { Family } from '../../../forwarding/model.ts';
-import { IPTABLES_TABLES, type IptablesTable } from '../../../linux/iptables/programs.ts';
 import type { NftEvent } from '../../../linux/nftables/events.ts';
+import { IPTABLES_TABLES, type IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 
 /** Chains that another process changed, by table; `all`: too many of them, or the table was deleted. */
 export type SuspectChains = ReadonlyMap<IptablesTable, ReadonlySet<string> | 'all'>;

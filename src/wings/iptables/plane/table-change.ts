@@ -1,6 +1,6 @@
 import type { ServicePortKey } from '../../../forwarding/model.ts';
-import type { IptablesTable } from '../../../linux/iptables/programs.ts';
 import type { TableOperation, TableOperations } from '../../../linux/iptables/table-operations.ts';
+import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 import type { RuleText } from './rule.ts';
 
 /**

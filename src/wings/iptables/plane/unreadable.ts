@@ -1,8 +1,8 @@
 import type { Family } from '../../../forwarding/model.ts';
-import { isIncompatible } from '../../../linux/iptables/errors.ts';
-import { IPTABLES_TABLES } from '../../../linux/iptables/programs.ts';
 import type { Netlink } from '../../../linux/netlink/socket.ts';
 import { NftConnection } from '../../../linux/nftables/connection.ts';
+import { isIncompatible } from '../../../linux/xtables/iptables-error.ts';
+import { IPTABLES_TABLES } from '../../../linux/xtables/iptables-programs.ts';
 import { countOurs } from './clean-up.ts';
 import type { KernelView } from './kernel-view.ts';
 

@@ -3,7 +3,7 @@ import {
   walkChains,
 } from '../../../dataplanes/shared/chain-walk.ts';
 import type { Forwarding, Frontend } from '../../../forwarding/model.ts';
-import type { IptablesTable } from '../../../linux/iptables/programs.ts';
+import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 import { FIREWALL, FORWARD, isRowChain, MARK_MASQUERADE } from './names.ts';
 import { type RenderedTables, renderedTables } from './render.ts';
 import { type RuleText, targetOf } from './rule.ts';

@@ -10,10 +10,10 @@ import {
   type Forwarding,
   servicePortKey,
 } from '../../../../forwarding/model.ts';
-import { type Backend, toolName } from '../../../../linux/iptables/programs.ts';
 import { type Netlink, openNetlink } from '../../../../linux/netlink/socket.ts';
 import { run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../../../linux/nftables/protocol.ts';
+import { type Backend, toolName } from '../../../../linux/xtables/iptables-programs.ts';
 import { IptablesPlane } from '../plane.ts';
 import { renderedTables, restoreText } from '../render.ts';
 import { FACTS, SETTING } from './rows.ts';

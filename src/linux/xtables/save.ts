@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { IptablesError } from './errors.ts';
-import { type IptablesFamily, type IptablesTable, toolName } from './programs.ts';
+import { IptablesError } from './iptables-error.ts';
+import { type IptablesFamily, type IptablesTable, toolName } from './iptables-programs.ts';
 import { parseSaved, type SavedTable } from './saved-table.ts';
 
 const DEADLINE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FilterChain, FilterRule, FilterTable } from '../filter-table.ts';
 import { systemCode } from '../sysctl-error.ts';
-import { findProgram, type IptablesFamily } from './programs.ts';
+import { findProgram, type IptablesFamily } from './iptables-programs.ts';
 import { type SaveCall, saveText } from './save.ts';
 
 const TABLE_NAMES: Readonly<Record<IptablesFamily, string>> = {
