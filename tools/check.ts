@@ -28,6 +28,7 @@ const CHECKS: readonly Check[] = [
     argv: ['node', 'tools/error-texts/main.ts', '--check'],
   },
   { name: 'mode-names', about: 'names of modes', argv: ['node', 'tools/mode-names/main.ts'] },
+  { name: 'weight', about: 'weight', argv: ['node', 'tools/ratchet/main.ts'] },
   { name: 'file-maps', about: 'file maps of src', argv: ['node', 'tools/file-maps/main.ts'] },
   { name: 'chart', about: 'files of the chart', argv: ['node', 'tools/chart/main.ts', '--check'] },
   { name: 'locks', about: 'lock files', argv: ['node', 'tools/locks/main.ts'] },
@@ -40,14 +41,22 @@ const CHECKS: readonly Check[] = [
   { name: 'dead', about: 'dead code', argv: ['knip'] },
 ];
 
+/** Minutes each, so only for who asks by name; CI does. */
+const LONG_CHECKS: readonly Check[] = [
+  { name: 'wings', about: 'each wing taken off', argv: ['node', 'tools/wings/main.ts'] },
+];
+
 const TIMEOUT_MS = 120_000;
+const LONG_TIMEOUT_MS = 900_000;
 const EXIT_USAGE = 2;
 const root = join(import.meta.dirname, '..');
 
 const names = process.argv.slice(2);
-const unknown = names.filter((name) => !CHECKS.some((check) => check.name === name));
+const all = [...CHECKS, ...LONG_CHECKS];
+const unknown = names.filter((name) => !all.some((check) => check.name === name));
 if (unknown.length > 0) listChecks(unknown);
-else await runChecks(CHECKS.filter(({ name }) => names.length === 0 || names.includes(name)));
+else if (names.length === 0) await runChecks(CHECKS);
+else await runChecks(all.filter(({ name }) => names.includes(name)));
 
 async function runChecks(checks: readonly Check[]): Promise<void> {
   // The programs of the packages, and the Node among them, as an npm script would find them.
@@ -57,7 +66,9 @@ async function runChecks(checks: readonly Check[]): Promise<void> {
   process.once('SIGINT', () => stop.abort());
   const outcomes = await Promise.all(
     checks.map(async ({ name, about, argv: [program, ...args] }) => {
-      const limits = { timeoutMs: TIMEOUT_MS, signal: stop.signal };
+      const isLong = LONG_CHECKS.some((check) => check.name === name);
+      const timeoutMs = isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS;
+      const limits = { timeoutMs, signal: stop.signal };
       const outcome = await runCommand({ program, args, folder: root, env, ...limits });
       console.log(line(about, outcome));
       return { name, ...outcome };
@@ -79,8 +90,8 @@ async function runChecks(checks: readonly Check[]): Promise<void> {
 function listChecks(unknownNames: readonly string[]): void {
   const isHelp = unknownNames.every((name) => name === '--help' || name === '-h');
   if (!isHelp) console.error(`check: no check '${unknownNames.join("', '")}'\n`);
-  console.log('Usage: npm run check -- [CHECK ...]; without a name, all of them:\n');
-  for (const { name, about } of CHECKS) console.log(`  ${name.padEnd(13)}  ${about}`);
+  console.log('Usage: npm run check -- [CHECK ...]; without a name, all but wings:\n');
+  for (const { name, about } of all) console.log(`  ${name.padEnd(13)}  ${about}`);
   if (!isHelp) process.exitCode = EXIT_USAGE;
 }
 
