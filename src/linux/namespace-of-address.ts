@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { canonicalIp } from '../addresses/ip.ts';
-import { BpfError } from './bpf/errors.ts';
-import { insideNetworkNamespace } from './bpf/network-namespace.ts';
+import { insideNetworkNamespace, NamespaceError } from './inside-namespace.ts';
 import { openNetlink } from './netlink/socket.ts';
 import { networkNamespaces } from './network-namespaces.ts';
 import { listLinks } from './route/list-links.ts';
@@ -30,7 +29,7 @@ function hasAddress(path: string, address: string): boolean {
     return !isOwnNamespace(path) && insideNetworkNamespace(path, addressesHere).has(address);
   } catch (error) {
     // Processes end, and namespaces of others cannot be entered.
-    if (error instanceof BpfError || isSystemError(error)) return false;
+    if (error instanceof NamespaceError || isSystemError(error)) return false;
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import type { ModeName } from '../config/modes.ts';
 import type { ListenAddress } from '../config/network-text.ts';
 import type { Settings } from '../config/settings.ts';
 import type { DataPlane } from '../dataplanes/contract.ts';
+import type { DropWatch, End } from '../linux/drops/drop.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Mode } from './mode.ts';
 import type { AttachmentWords } from './part.ts';
@@ -39,6 +40,9 @@ export interface PodNetworks {
   remove(): Promise<void>;
 }
 
+/** The packets that the kernel drops, of connections with one of the ends; or in words why it cannot. */
+export type WatchDrops = (ends: readonly End[], signal: AbortSignal) => DropWatch | string;
+
 /** Removes what a kube-proxy in ipvs mode has left; call it when its chains of iptables are gone. */
 export type RemoveKubeProxyIpvs = (
   of: {
@@ -58,6 +62,7 @@ export interface Wing {
   /** How `fairlead status` speaks of what its planes attach. */
   readonly attachments?: readonly AttachmentWords[];
   readonly removeKubeProxyIpvs?: () => Promise<RemoveKubeProxyIpvs>;
+  readonly watchDrops?: () => Promise<WatchDrops>;
   readonly podNetworks?: () => Promise<PodNetworks>;
   /** A line of `fairlead status` about the token of a machine outside the cluster; undefined: none. */
   readonly tokenNote?: () => Promise<(nowMs: number) => Promise<string | undefined>>;

@@ -1,3 +1,4 @@
+import type { DropWatch, End } from '../linux/drops/drop.ts';
 import type { PodNetworks, Wing } from '../modes/wing.ts';
 
 /**
@@ -26,6 +27,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
         one: 'program on interface',
       },
     ],
+    watchDrops: async () => (await import('./ebpf/shipped-drops.ts')).watchShippedDrops,
   },
   userspace: {
     modes: { userspace: async () => (await import('./userspace/userspace-mode.ts')).USERSPACE },
@@ -63,6 +65,17 @@ export const WINGS: Readonly<Record<string, Wing>> = {
     tokenNote: async () => (await import('./outside/token-note.ts')).tokenNote,
   },
 };
+
+/** Reads what the kernel drops until the signal is aborted, or says in words why it cannot. */
+export async function dropWatch(
+  ends: readonly End[],
+  signal: AbortSignal,
+): Promise<DropWatch | string> {
+  const watch = await all()
+    .find((wing) => wing.watchDrops)
+    ?.watchDrops?.();
+  return watch?.(ends, signal) ?? 'this build lacks eBPF, which tells why the kernel drops packets';
+}
 
 /** Undefined: this build has none. */
 export async function podNetworks(): Promise<PodNetworks | undefined> {

@@ -4,12 +4,12 @@
  */
 export const BOUNDS = {
   /** Lines of src that remain when every wing is off. */
-  coreLines: 58_400,
+  coreLines: 56_200,
   /** Lines of all of src; tests and folders called testing are not counted. */
-  srcLines: 104_600,
-  srcFiles: 1_250,
+  srcLines: 105_000,
+  srcFiles: 1_260,
   /** Words of README.md and docs/. */
-  docWords: 160_000,
+  docWords: 163_000,
 } as const;
 
 export type Weighed = Record<keyof typeof BOUNDS, number>;

@@ -44,7 +44,7 @@ export function complaints(weighed: Weighed, bounds: Weighed): readonly string[]
   });
 }
 
-export function partOf(file: string): string {
+function partOf(file: string): string {
   const wing = WINGS.find(({ folders }) => folders.some((folder) => file.startsWith(folder)));
   return wing?.name ?? 'core';
 }

@@ -30,7 +30,8 @@ export const WINGS: readonly WingRow[] = [
   },
   {
     name: 'ebpf',
-    about: 'modes socket-ebpf and tc-ebpf: programs in front of nftables; command size',
+    about:
+      'modes socket-ebpf and tc-ebpf: programs in front of nftables; why the kernel drops; command size',
     state: 'kept',
     kind: 'mode',
     folders: ['src/wings/ebpf/', 'src/linux/ebpf/'],

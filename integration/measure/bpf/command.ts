@@ -5,10 +5,10 @@ import { Command } from 'commander';
 import { run } from '../../../lab/host/run.ts';
 import { median } from '../../../lab/host/spread.ts';
 import { formatTable } from '../../../lab/host/table.ts';
-import { MapFlag, MapType } from '../../../src/linux/bpf/constants.ts';
-import { KernelTypes } from '../../../src/linux/bpf/kernel-types.ts';
-import type { BpfMap } from '../../../src/linux/bpf/map.ts';
-import { createMap } from '../../../src/linux/bpf/map-create.ts';
+import { MapFlag, MapType } from '../../../src/linux/ebpf/constants.ts';
+import { KernelTypes } from '../../../src/linux/ebpf/kernel-types.ts';
+import type { BpfMap } from '../../../src/linux/ebpf/map.ts';
+import { createMap } from '../../../src/linux/ebpf/map-create.ts';
 
 const KEY_BYTES = 20;
 const VALUE_BYTES = 32;

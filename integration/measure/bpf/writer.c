@@ -1,4 +1,4 @@
-// The same work as main.ts gives to src/linux/bpf, in C and with nothing in between: what it costs
+// The same work as main.ts gives to src/linux/ebpf, in C and with nothing in between: what it costs
 // at least. Prints one line for each kind of work: its name and milliseconds of CPU,
 // which a busy machine changes less than those of the clock.
 #include <linux/bpf.h>

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Agent, startAgent } from '../../../src/commands/doctor/testing/examined-node.ts';
 import { type ModeName, traitsOf } from '../../../src/config/modes.ts';
-import { compiledProgram } from '../../../src/linux/bpf/testing/compiled-program.ts';
-import { ownPlace } from '../../../src/linux/bpf/testing/own-place.ts';
+import { compiledProgram } from '../../../src/linux/ebpf/testing/compiled-program.ts';
+import { ownPlace } from '../../../src/linux/ebpf/testing/own-place.ts';
 import { WITHOUT_IPVS } from '../../../src/linux/ipvs/testing/kernel-ipvs.ts';
 
 const KERNEL_TYPES = '/sys/kernel/btf/vmlinux';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Dialogue, startDialogue } from '../../../lab/host/dialogue.ts';
 import { until } from '../../../lab/host/until.ts';
 import type { Explanation } from '../../../src/explain/explanation.ts';
-import { listIds, openProgramById } from '../../../src/linux/bpf/enumerate.ts';
+import { listIds, openProgramById } from '../../../src/linux/ebpf/enumerate.ts';
 import { run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
 import { type Scene, startScene } from './scene.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { runCommand } from '../../../src/commands/basis/testing/run-command.ts';
 import { explainCommand } from '../../../src/commands/explain.ts';
 import type { Explanation } from '../../../src/explain/explanation.ts';
-import { type OwnPlace, ownPlace } from '../../../src/linux/bpf/testing/own-place.ts';
+import { type OwnPlace, ownPlace } from '../../../src/linux/ebpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import { startHost } from '../../../src/linux/testing/hosts/host.ts';
 import {

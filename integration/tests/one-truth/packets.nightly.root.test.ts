@@ -3,15 +3,15 @@ import { describe, it } from 'node:test';
 import { answerOf } from '../../../src/commands/basis/answer.ts';
 import { findBasis } from '../../../src/commands/basis/basis.ts';
 import type { DataPlane } from '../../../src/dataplanes/contract.ts';
-import {
-  NODE_IPV4,
-  type NodeNetwork,
-  nodeNetwork,
-} from '../../../src/dataplanes/shared/testing/node-network.ts';
 import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
 import { SERVED_PORT } from '../../../src/linux/testing/hosts/host.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
 import { modeNamed } from '../../../src/modes/registry.ts';
+import {
+  NODE_IPV4,
+  type NodeNetwork,
+  nodeNetwork,
+} from '../../../src/wings/ebpf/plane/testing/node-network.ts';
 import { askCommand, serveCase } from './run-commands.ts';
 import { NOTHING, type RowData, type Told, toldByServices } from './told.ts';
 

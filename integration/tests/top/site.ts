@@ -7,11 +7,11 @@ import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { StatusPage } from '../../../src/agent/status-page.ts';
 import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import { isWell } from '../../../src/commands/status/summary.ts';
+import { compiledProgram } from '../../../src/linux/ebpf/testing/compiled-program.ts';
 import {
   type NodeNetwork,
   nodeNetwork,
-} from '../../../src/dataplanes/shared/testing/node-network.ts';
-import { compiledProgram } from '../../../src/linux/bpf/testing/compiled-program.ts';
+} from '../../../src/wings/ebpf/plane/testing/node-network.ts';
 import type { Tick } from '../../../src/wings/top/figures.ts';
 import { shopManifests } from './shop.ts';
 

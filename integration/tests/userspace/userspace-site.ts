@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach } from 'node:test';
 import type { DataPlane, RowChange } from '../../../src/dataplanes/contract.ts';
+import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
+import { compiledProgram } from '../../../src/linux/ebpf/testing/compiled-program.ts';
+import type { Answer } from '../../../src/linux/testing/hosts/messages.ts';
+import { allParts } from '../../../src/modes/registry.ts';
 import {
   addNatChains,
   type NodeNetwork,
   nodeNetwork,
-} from '../../../src/dataplanes/shared/testing/node-network.ts';
-import { frontendAt, serviceOf } from '../../../src/dataplanes/shared/testing/service.ts';
-import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
-import { compiledProgram } from '../../../src/linux/bpf/testing/compiled-program.ts';
-import type { Answer } from '../../../src/linux/testing/hosts/messages.ts';
-import { allParts } from '../../../src/modes/registry.ts';
+} from '../../../src/wings/ebpf/plane/testing/node-network.ts';
+import { frontendAt, serviceOf } from '../../../src/wings/ebpf/plane/testing/service.ts';
 import { ebpfSettings } from '../../../src/wings/ebpf/testing/whole-mode.ts';
 import { ownRunFolder, WholeUserspace } from './whole-userspace.ts';
 

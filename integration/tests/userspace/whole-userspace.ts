@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataPlane, Drift, InspectionDepth } from '../../../src/dataplanes/contract.ts';
-import { bring } from '../../../src/dataplanes/shared/testing/bring.ts';
 import type { Forwarding } from '../../../src/forwarding/model.ts';
+import { bring } from '../../../src/wings/ebpf/plane/testing/bring.ts';
 import type { ForwarderSurroundings } from '../../../src/wings/userspace/forwarder-part.ts';
 import { USERSPACE } from '../../../src/wings/userspace/userspace-mode.ts';
 

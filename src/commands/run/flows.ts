@@ -6,7 +6,6 @@ import type { AgentObserver } from '../../agent/observer.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import { FlowReconciler } from '../../flows/reconciler.ts';
 import { FAMILIES, servicePortName } from '../../forwarding/model.ts';
-import { BpfError } from '../../linux/bpf/errors.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { Mode } from '../../modes/mode.ts';
@@ -80,7 +79,7 @@ export function followFlows(of: {
 /** Where the kernel keeps the endpoint that a flow was sent to, in this mode. */
 export function flowsOf(mode: Mode, around: Surroundings, log: Logger): Conntrack {
   return mode.flows(around, (error) => {
-    const next = error instanceof BpfError ? `. Next: ${error.next}` : '';
+    const next = error instanceof Error && 'next' in error ? `. Next: ${error.next}` : '';
     log.warn(`cannot close sockets of removed endpoints: ${String(error)}${next}`);
   });
 }

@@ -4,11 +4,11 @@ import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import { test } from 'node:test';
-import { type LoadedObject, loadObject } from '../bpf/load.ts';
-import { parseObject } from '../bpf/parse-object.ts';
-import { compiled } from '../bpf/testing/compile.ts';
 import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
 import { runIterator } from './iterator.ts';
+import { type LoadedObject, loadObject } from './load.ts';
+import { parseObject } from './parse-object.ts';
+import { compiled } from './testing/compile.ts';
 
 const PORT = 5353;
 const object = parseObject(compiled('sockets'));

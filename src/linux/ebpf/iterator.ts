@@ -1,9 +1,9 @@
-import { Attr } from '../bpf/attr.ts';
-import { AttachType, Command } from '../bpf/constants.ts';
-import { callFailed, succeeded } from '../bpf/errors.ts';
-import { insideNetworkNamespace } from '../bpf/network-namespace.ts';
-import type { BpfProgram } from '../bpf/program.ts';
-import { bpf, closeDescriptor, Errno, readOnThread } from '../bpf/system-call.ts';
+import { insideNetworkNamespace } from '../inside-namespace.ts';
+import { Attr } from './attr.ts';
+import { AttachType, Command } from './constants.ts';
+import { callFailed, succeeded } from './errors.ts';
+import type { BpfProgram } from './program.ts';
+import { bpf, closeDescriptor, Errno, readOnThread } from './system-call.ts';
 
 const READ_BYTES = 64 * 1024;
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;

@@ -1,8 +1,8 @@
-import { Attr } from '../bpf/attr.ts';
-import { Command } from '../bpf/constants.ts';
-import { callFailed } from '../bpf/errors.ts';
-import type { BpfMap } from '../bpf/map.ts';
-import { bpf, Errno } from '../bpf/system-call.ts';
+import { Attr } from './attr.ts';
+import { Command } from './constants.ts';
+import { callFailed } from './errors.ts';
+import type { BpfMap } from './map.ts';
+import { bpf, Errno } from './system-call.ts';
 
 const COUNT_OFFSET = 32;
 /** Takes the kernel about a millisecond. */

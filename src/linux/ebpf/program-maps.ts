@@ -1,9 +1,9 @@
-import { Attr } from '../bpf/attr.ts';
-import { Command } from '../bpf/constants.ts';
-import { succeeded } from '../bpf/errors.ts';
-import { programInfo } from '../bpf/info.ts';
-import type { BpfProgram } from '../bpf/program.ts';
-import { bpf } from '../bpf/system-call.ts';
+import { Attr } from './attr.ts';
+import { Command } from './constants.ts';
+import { succeeded } from './errors.ts';
+import { programInfo } from './info.ts';
+import type { BpfProgram } from './program.ts';
+import { bpf } from './system-call.ts';
 
 const INFO_BYTES = 256;
 const MAP_COUNT_OFFSET = 52;

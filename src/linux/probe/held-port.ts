@@ -1,4 +1,4 @@
-import { insideNetworkNamespace } from '../bpf/network-namespace.ts';
+import { insideNetworkNamespace } from '../inside-namespace.ts';
 import { AddressCalls } from '../sockets/address-calls.ts';
 import {
   AF_INET,

@@ -1,7 +1,7 @@
 import { DEFAULT_EBPF } from '../../config/settings.ts';
 import { JoinedFlows } from '../../flows/joined.ts';
-import { readPrograms, SOCKET_PROGRAMS } from '../../linux/bpf/shipped-programs.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
+import { readPrograms, SOCKET_PROGRAMS } from '../../linux/ebpf/shipped-programs.ts';
 import { networkNamespaces } from '../../linux/network-namespaces.ts';
 import type { Surroundings } from '../../modes/part.ts';
 import { SocketFlows } from './plane/socket-flows.ts';

@@ -5,13 +5,13 @@ import {
   makePinFolder,
   releasePinFolder,
   unmountOwn,
-} from '../../linux/bpf/folders.ts';
-import { assertMayLoad } from '../../linux/bpf/permission.ts';
+} from '../../linux/ebpf/folders.ts';
+import { assertMayLoad } from '../../linux/ebpf/permission.ts';
 import {
   PACKET_PROGRAMS,
   readPrograms,
   SOCKET_PROGRAMS,
-} from '../../linux/bpf/shipped-programs.ts';
+} from '../../linux/ebpf/shipped-programs.ts';
 import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { listLinks } from '../../linux/route/list-links.ts';
 import { watchLinks } from '../../linux/route/watch-links.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
 import type { Settings } from '../../config/settings.ts';
-import { cgroup2Root, makePinFolder } from '../../linux/bpf/folders.ts';
+import { cgroup2Root, makePinFolder } from '../../linux/ebpf/folders.ts';
 
 /** Mounted where the machine has no cgroup2 hierarchy. */
 export const OWN_CGROUPS = join(RUN_FOLDER, 'cgroup');

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { printJson, printPage } from '../../commands/terminal/print.ts';
 import type { ModeName } from '../../config/modes.ts';
-import { possibleCpus } from '../../linux/bpf/possible-cpus.ts';
-import { readPrograms, SOCKET_PROGRAMS } from '../../linux/bpf/shipped-programs.ts';
+import { possibleCpus } from '../../linux/ebpf/possible-cpus.ts';
+import { readPrograms, SOCKET_PROGRAMS } from '../../linux/ebpf/shipped-programs.ts';
 import { type ClusterSize, mapSizes } from './plane/maps/map-sizes.ts';
 import { sizeTable } from './size-table.ts';
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bring, connectionsOf } from '../../dataplanes/shared/testing/bring.ts';
+import { startHost } from '../../linux/testing/hosts/host.ts';
+import { joinPod } from '../../linux/testing/hosts/placed-host.ts';
+import { bring, connectionsOf } from './plane/testing/bring.ts';
 import {
   addNatChains,
   NODE_FACTS,
@@ -9,10 +11,8 @@ import {
   type NodeNetwork,
   nodeNetwork,
   setMtu,
-} from '../../dataplanes/shared/testing/node-network.ts';
-import { EXTERNAL_LOCAL, frontendAt, serviceOf } from '../../dataplanes/shared/testing/service.ts';
-import { startHost } from '../../linux/testing/hosts/host.ts';
-import { joinPod } from '../../linux/testing/hosts/placed-host.ts';
+} from './plane/testing/node-network.ts';
+import { EXTERNAL_LOCAL, frontendAt, serviceOf } from './plane/testing/service.ts';
 import { TC_EBPF } from './tc-ebpf.ts';
 import { ebpfSettings, type WholeMode, wholeMode } from './testing/whole-mode.ts';
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import { BpfError } from '../../../../src/linux/bpf/errors.ts';
-import type { BpfMap } from '../../../../src/linux/bpf/map.ts';
+import { BpfError } from '../../../../src/linux/ebpf/errors.ts';
+import type { BpfMap } from '../../../../src/linux/ebpf/map.ts';
 import { Tables } from '../../../../src/wings/ebpf/plane/maps/tables.ts';
 import type { Failures } from './failures.ts';
 

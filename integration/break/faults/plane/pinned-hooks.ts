@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { LinkInfo } from '../../../../src/linux/bpf/info.ts';
-import { type BpfLink, openPinnedLink } from '../../../../src/linux/bpf/link.ts';
-import { loadObject } from '../../../../src/linux/bpf/load.ts';
-import type { BpfMap } from '../../../../src/linux/bpf/map.ts';
-import { openPinnedMap } from '../../../../src/linux/bpf/map-create.ts';
-import { parseObject } from '../../../../src/linux/bpf/parse-object.ts';
+import type { LinkInfo } from '../../../../src/linux/ebpf/info.ts';
+import { type BpfLink, openPinnedLink } from '../../../../src/linux/ebpf/link.ts';
+import { loadObject } from '../../../../src/linux/ebpf/load.ts';
+import type { BpfMap } from '../../../../src/linux/ebpf/map.ts';
+import { openPinnedMap } from '../../../../src/linux/ebpf/map-create.ts';
+import { parseObject } from '../../../../src/linux/ebpf/parse-object.ts';
 import { frontendOfKey, wordsOf } from '../../../../src/wings/ebpf/plane/maps/entry-text.ts';
 import { SETTINGS, SLOT } from '../../../../src/wings/ebpf/plane/maps/layout.ts';
 import { ONLY } from '../../../../src/wings/ebpf/plane/maps/map-set.ts';

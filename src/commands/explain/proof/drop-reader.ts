@@ -1,14 +1,11 @@
 import { dropCause } from '../../../explain/drop-cause.ts';
 import type { SeenDrop } from '../../../explain/dropped-packet.ts';
-import { BpfError } from '../../../linux/bpf/errors.ts';
-import { assertMayLoad } from '../../../linux/bpf/permission.ts';
-import { DROP_PROGRAMS, readPrograms } from '../../../linux/bpf/shipped-programs.ts';
 import { conntrackLosses } from '../../../linux/conntrack/table-use.ts';
-import type { Drop, End } from '../../../linux/drops/drop.ts';
+import type { Drop, DropWatch, End } from '../../../linux/drops/drop.ts';
 import { isOfConnection, type KnownConnection } from '../../../linux/drops/same-connection.ts';
-import { type DropWatch, watchDrops } from '../../../linux/drops/watch-drops.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
 import { sleep } from '../../../time/sleep.ts';
+import { dropWatch } from '../../../wings/registry.ts';
 import { ownNamespaceNumber, readDropFacts } from './drop-facts.ts';
 
 const PAUSE_MS = 10;
@@ -28,16 +25,12 @@ export interface DropReader {
 }
 
 /** Reads drops until the signal is aborted, or says in words why it cannot. */
-export function openDropReader(ends: readonly End[], signal: AbortSignal): DropReader | string {
-  try {
-    assertMayLoad();
-    const object = readPrograms(DROP_PROGRAMS);
-    return readerOf(watchDrops({ object, ends }, signal));
-  } catch (error) {
-    // All else of the answer is right without them.
-    if (error instanceof BpfError) return error.message;
-    throw error;
-  }
+export async function openDropReader(
+  ends: readonly End[],
+  signal: AbortSignal,
+): Promise<DropReader | string> {
+  const watch = await dropWatch(ends, signal);
+  return typeof watch === 'string' ? watch : readerOf(watch);
 }
 
 function readerOf(watch: DropWatch): DropReader {

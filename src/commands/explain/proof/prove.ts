@@ -109,7 +109,7 @@ async function traced(
   // A masqueraded packet has another source address and port when it comes to its endpoint.
   const parts = [{ port: port.sourcePort }, ...of.endpoints];
   const ends = parts.map((end) => ({ ...end, protocol: flow.protocol }));
-  const drops = openDropReader(ends, signal);
+  const drops = await openDropReader(ends, signal);
   const trace = await openTrace(flow, { signal, stopsAtEnd: kind === 'dry' });
   const { answer, source } = await sendAndWait(probe, port, { trace, signal });
   const events = begunBy(trace.events, { source, sourcePort: port.sourcePort });

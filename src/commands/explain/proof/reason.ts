@@ -1,11 +1,11 @@
-import { BpfError } from '../../../linux/bpf/errors.ts';
+import { NamespaceError } from '../../../linux/inside-namespace.ts';
 import { NetlinkError } from '../../../linux/netlink/errors.ts';
 import { SocketError } from '../../../linux/sockets/errors.ts';
 import { TraceError } from '../../../linux/trace/errors.ts';
 
 /** What a missing permission or feature of the kernel says; undefined: another error. */
 export function reasonOf(error: unknown): string | undefined {
-  if (error instanceof TraceError || error instanceof BpfError) {
+  if (error instanceof TraceError || error instanceof NamespaceError) {
     return `${error.message}; ${error.next}`;
   }
   const isKernel = error instanceof SocketError || error instanceof NetlinkError;

@@ -62,7 +62,7 @@ async function watched(of: WatchedCase, signal: AbortSignal): Promise<Watched | 
   const ends = [to, ...of.endpoints].map(({ address, port }) => {
     return { address, port, protocol: goal.protocol };
   });
-  const drops = openDropReader(ends, signal);
+  const drops = await openDropReader(ends, signal);
   const reader = typeof drops === 'string' ? undefined : drops;
   const droppedEarly = (): Tuple | undefined => firstDropped(reader, goal);
   const wait = { timeoutMs, signal, onReady, droppedEarly };

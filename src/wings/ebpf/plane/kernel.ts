@@ -1,6 +1,6 @@
 import type { Difference } from '../../../dataplanes/contract.ts';
-import type { LoadedObject } from '../../../linux/bpf/load.ts';
-import type { BpfMap } from '../../../linux/bpf/map.ts';
+import type { LoadedObject } from '../../../linux/ebpf/load.ts';
+import type { BpfMap } from '../../../linux/ebpf/map.ts';
 import { grownMaps, grownSizes } from './maps/growth.ts';
 import type { Knowledge } from './maps/knowledge.ts';
 import { MAP_NAMES } from './maps/map-names.ts';

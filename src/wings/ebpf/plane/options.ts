@@ -1,4 +1,4 @@
-import type { BpfObject } from '../../../linux/bpf/object.ts';
+import type { BpfObject } from '../../../linux/ebpf/object.ts';
 import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import type { OpenTables } from './kernel.ts';
 

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { bring } from '../../../dataplanes/shared/testing/bring.ts';
 import { change } from '../../../dataplanes/shared/testing/change.ts';
-import {
-  addNatChains,
-  type NodeNetwork,
-  nodeNetwork,
-} from '../../../dataplanes/shared/testing/node-network.ts';
-import { frontendAt, serviceOf } from '../../../dataplanes/shared/testing/service.ts';
 import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { ManyClients } from '../../../linux/testing/packets/many-clients.ts';
@@ -18,8 +11,11 @@ import { StickyPorts } from './maps/sticky-ports.ts';
 import { Tables } from './maps/tables.ts';
 import { Pins } from './pins.ts';
 import type { HooksPlane } from './plane.ts';
+import { bring } from './testing/bring.ts';
 import { untilSo } from './testing/ingress-links.ts';
+import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { packetPlane, pinFolderOf } from './testing/packet-plane.ts';
+import { frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

@@ -2,23 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { NodeFacts } from '../../../dataplanes/contract.ts';
-import { bring, connectionsOf } from '../../../dataplanes/shared/testing/bring.ts';
-import {
-  addNatChains,
-  NODE_FACTS,
-  type NodeNetwork,
-  nodeNetwork,
-} from '../../../dataplanes/shared/testing/node-network.ts';
-import {
-  everybody,
-  frontendAt,
-  INTERNAL,
-  serviceOf,
-} from '../../../dataplanes/shared/testing/service.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { type Host, startHost } from '../../../linux/testing/hosts/host.ts';
 import type { HooksPlane } from './plane.ts';
+import { bring, connectionsOf } from './testing/bring.ts';
+import { addNatChains, NODE_FACTS, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { packetPlane } from './testing/packet-plane.ts';
+import { everybody, frontendAt, INTERNAL, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { bring, connectionsOf } from '../../../dataplanes/shared/testing/bring.ts';
 import { change } from '../../../dataplanes/shared/testing/change.ts';
-import {
-  addNatChains,
-  type NodeNetwork,
-  nodeNetwork,
-} from '../../../dataplanes/shared/testing/node-network.ts';
-import { everybody, frontendAt, serviceOf } from '../../../dataplanes/shared/testing/service.ts';
 import type { Transport } from '../../../linux/testing/hosts/messages.ts';
 import type { HooksPlane } from './plane.ts';
+import { bring, connectionsOf } from './testing/bring.ts';
+import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { packetPlane } from './testing/packet-plane.ts';
+import { everybody, frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

@@ -1,12 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { bring, connectionsOf } from '../../../dataplanes/shared/testing/bring.ts';
-import {
-  addNatChains,
-  type NodeNetwork,
-  nodeNetwork,
-} from '../../../dataplanes/shared/testing/node-network.ts';
-import { frontendAt, serviceOf } from '../../../dataplanes/shared/testing/service.ts';
 import { KernelConntrack } from '../../../linux/conntrack/conntrack.ts';
 import { ip, run } from '../../../linux/netlink/testing/own-namespace.ts';
 import {
@@ -23,7 +16,10 @@ import {
 } from '../../../linux/testing/packets/build.ts';
 import { openTun, type Tun } from '../../../linux/testing/packets/tun.ts';
 import type { HooksPlane } from './plane.ts';
+import { bring, connectionsOf } from './testing/bring.ts';
+import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { packetPlane } from './testing/packet-plane.ts';
+import { frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

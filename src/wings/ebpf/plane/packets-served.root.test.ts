@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { bring, connectionsOf } from '../../../dataplanes/shared/testing/bring.ts';
+import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
+import type { Answer, Question } from '../../../linux/testing/hosts/messages.ts';
+import type { PlacedHost } from '../../../linux/testing/hosts/placed-host.ts';
+import type { HooksPlane } from './plane.ts';
+import { bring, connectionsOf } from './testing/bring.ts';
 import {
   addNatChains,
   NODE_FACTS,
@@ -8,17 +12,9 @@ import {
   NODE_IPV6,
   type NodeNetwork,
   nodeNetwork,
-} from '../../../dataplanes/shared/testing/node-network.ts';
-import {
-  EXTERNAL_LOCAL,
-  frontendAt,
-  serviceOf,
-} from '../../../dataplanes/shared/testing/service.ts';
-import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
-import type { Answer, Question } from '../../../linux/testing/hosts/messages.ts';
-import type { PlacedHost } from '../../../linux/testing/hosts/placed-host.ts';
-import type { HooksPlane } from './plane.ts';
+} from './testing/node-network.ts';
 import { packetPlane } from './testing/packet-plane.ts';
+import { EXTERNAL_LOCAL, frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOnBpf } from '../../../linux/bpf/folders.ts';
-import { type BpfLink, openPinnedLink } from '../../../linux/bpf/link.ts';
-import type { BpfMap } from '../../../linux/bpf/map.ts';
-import { openPinnedMap } from '../../../linux/bpf/map-create.ts';
+import { isOnBpf } from '../../../linux/ebpf/folders.ts';
+import { type BpfLink, openPinnedLink } from '../../../linux/ebpf/link.ts';
+import type { BpfMap } from '../../../linux/ebpf/map.ts';
+import { openPinnedMap } from '../../../linux/ebpf/map-create.ts';
 
 const PARTS = ['maps', 'links'] as const;
 

@@ -14,7 +14,7 @@ import type {
   RowChange,
 } from '../../../dataplanes/contract.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
-import type { BpfMap } from '../../../linux/bpf/map.ts';
+import type { BpfMap } from '../../../linux/ebpf/map.ts';
 import { readCounters, readTotals } from './counters.ts';
 import { diffTables, inspectEverything, readFrontends } from './inspect.ts';
 import { Kernel } from './kernel.ts';

@@ -1,6 +1,6 @@
 import { PlaneError } from '../../../dataplanes/contract.ts';
 import { notInspected as notInspectedError } from '../../../dataplanes/shared/rejections.ts';
-import { BpfError } from '../../../linux/bpf/errors.ts';
+import { BpfError } from '../../../linux/ebpf/errors.ts';
 
 /** A rejection by the kernel as an error of the contract; any other error as it is. */
 export function asPlaneError(error: unknown): unknown {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { change } from '../../../dataplanes/shared/testing/change.ts';
 import { servicePortKey } from '../../../forwarding/model.ts';
-import { openPinnedMap } from '../../../linux/bpf/map-create.ts';
+import { openPinnedMap } from '../../../linux/ebpf/map-create.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { sweepAffinities } from './maps/affinities.ts';
 import { AFFINITY_COUNT_KEY } from './maps/layout.ts';

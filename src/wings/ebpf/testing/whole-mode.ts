@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ComposedPlane } from '../../../dataplanes/composition.ts';
 import type { DataPlane } from '../../../dataplanes/contract.ts';
-import { compiledProgram } from '../../../linux/bpf/testing/compiled-program.ts';
+import { compiledProgram } from '../../../linux/ebpf/testing/compiled-program.ts';
 import { NFTABLES_PART } from '../../../modes/nftables.ts';
 import { PACKET_HOOKS_PART } from '../hooks-part.ts';
 

@@ -1,7 +1,7 @@
 import { type Cidr, parseCidr } from '../../../../addresses/cidr.ts';
 import type { Difference, NodeFacts } from '../../../../dataplanes/contract.ts';
 import { FAMILIES, type Family } from '../../../../forwarding/model.ts';
-import type { BpfMap } from '../../../../linux/bpf/map.ts';
+import type { BpfMap } from '../../../../linux/ebpf/map.ts';
 import type { MachineLink } from '../../../../linux/route/link-codec.ts';
 import type { Binary } from './binary.ts';
 import { podInterfaces } from './interfaces.ts';

@@ -1,6 +1,6 @@
-import { BpfError } from '../../../../linux/bpf/errors.ts';
-import type { BpfMap } from '../../../../linux/bpf/map.ts';
-import { createMap } from '../../../../linux/bpf/map-create.ts';
+import { BpfError } from '../../../../linux/ebpf/errors.ts';
+import type { BpfMap } from '../../../../linux/ebpf/map.ts';
+import { createMap } from '../../../../linux/ebpf/map-create.ts';
 import { readFrontends } from '../inspect.ts';
 import { FRONTEND, FRONTEND_KEY, MOST_SLOTS, SLOT } from './layout.ts';
 import type { Tables } from './tables.ts';

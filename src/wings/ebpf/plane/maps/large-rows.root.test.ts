@@ -3,7 +3,7 @@ import { after, afterEach, test } from 'node:test';
 import { change } from '../../../../dataplanes/shared/testing/change.ts';
 import { type Forwarding, servicePortKey } from '../../../../forwarding/model.ts';
 import { type Figure, processorFigure } from '../../../../forwarding/testing/rounds.ts';
-import { loadObject } from '../../../../linux/bpf/load.ts';
+import { loadObject } from '../../../../linux/ebpf/load.ts';
 import { testPlace } from '../testing/place.ts';
 import { clusterIp, FACTS, rowOf } from '../testing/rows.ts';
 import { Knowledge } from './knowledge.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { BtfKind } from '../../../../linux/bpf/btf.ts';
-import { compiledProgram } from '../../../../linux/bpf/testing/compiled-program.ts';
+import { BtfKind } from '../../../../linux/ebpf/btf.ts';
+import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
 import {
   ADDRESS_BYTES,
   AddressFlag,

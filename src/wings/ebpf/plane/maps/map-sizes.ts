@@ -1,4 +1,4 @@
-import type { MapDefinition } from '../../../../linux/bpf/map.ts';
+import type { MapDefinition } from '../../../../linux/ebpf/map.ts';
 import { mapMemoryBytes } from '../../../../linux/ebpf/map-memory.ts';
 import { doubled } from './growth.ts';
 import { MOST_SLOTS } from './layout.ts';

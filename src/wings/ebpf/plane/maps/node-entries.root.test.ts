@@ -2,20 +2,16 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { Drift, NodeFacts } from '../../../../dataplanes/contract.ts';
-import { bring } from '../../../../dataplanes/shared/testing/bring.ts';
-import {
-  NODE_FACTS,
-  type NodeNetwork,
-  nodeNetwork,
-} from '../../../../dataplanes/shared/testing/node-network.ts';
-import type { BpfMap } from '../../../../linux/bpf/map.ts';
-import { openPinnedMap } from '../../../../linux/bpf/map-create.ts';
+import type { BpfMap } from '../../../../linux/ebpf/map.ts';
+import { openPinnedMap } from '../../../../linux/ebpf/map-create.ts';
 import { ip } from '../../../../linux/netlink/testing/own-namespace.ts';
 import type { MachineLink } from '../../../../linux/route/link-codec.ts';
 import { listLinks } from '../../../../linux/route/list-links.ts';
 import { watchLinks } from '../../../../linux/route/watch-links.ts';
 import type { HooksPlane } from '../plane.ts';
+import { bring } from '../testing/bring.ts';
 import { indexOf, programCount, untilSo } from '../testing/ingress-links.ts';
+import { NODE_FACTS, type NodeNetwork, nodeNetwork } from '../testing/node-network.ts';
 import { packetPlane, pinFolderOf } from '../testing/packet-plane.ts';
 
 let network: NodeNetwork;

@@ -1,4 +1,4 @@
-import type { BpfMap } from '../../../../linux/bpf/map.ts';
+import type { BpfMap } from '../../../../linux/ebpf/map.ts';
 import { readRange } from '../../../../linux/ebpf/map-range.ts';
 import type { FrontendBatch } from './frontend-batch.ts';
 import { bytesOf, FRONTEND, FRONTEND_KEY, SLOT, type Words, wordsIn } from './layout.ts';

@@ -1,4 +1,4 @@
-import { CGROUP_ATTACH_TYPE } from '../../../../linux/bpf/program-kind.ts';
+import { CGROUP_ATTACH_TYPE } from '../../../../linux/ebpf/program-kind.ts';
 
 /** Hooks that have a program of ours; it has the same name in bpf/sock.bpf.c. */
 export const HOOK_NAMES = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { programsOnCgroup } from '../../../../linux/bpf/enumerate.ts';
+import { programsOnCgroup } from '../../../../linux/ebpf/enumerate.ts';
 import { Pins } from '../pins.ts';
 import { testPlace } from '../testing/place.ts';
 import { FACTS } from '../testing/rows.ts';

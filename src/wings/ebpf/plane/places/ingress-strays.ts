@@ -1,7 +1,7 @@
 import type { Difference } from '../../../../dataplanes/contract.ts';
-import { programsOnDevice } from '../../../../linux/bpf/enumerate.ts';
-import { BpfError } from '../../../../linux/bpf/errors.ts';
-import { type BpfLink, tcxAttachType } from '../../../../linux/bpf/link.ts';
+import { programsOnDevice } from '../../../../linux/ebpf/enumerate.ts';
+import { BpfError } from '../../../../linux/ebpf/errors.ts';
+import { type BpfLink, tcxAttachType } from '../../../../linux/ebpf/link.ts';
 import { looksLikeOurs } from './looks-like-ours.ts';
 import { INGRESS } from './programs.ts';
 import { eachStrayLink } from './stray-links.ts';

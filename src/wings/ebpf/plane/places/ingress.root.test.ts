@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { bring } from '../../../../dataplanes/shared/testing/bring.ts';
-import { attachTcx, type BpfLink } from '../../../../linux/bpf/link.ts';
-import { loadObject } from '../../../../linux/bpf/load.ts';
-import { parseObject } from '../../../../linux/bpf/parse-object.ts';
-import { compiled } from '../../../../linux/bpf/testing/compile.ts';
-import { ownPlace } from '../../../../linux/bpf/testing/own-place.ts';
+import { attachTcx, type BpfLink } from '../../../../linux/ebpf/link.ts';
+import { loadObject } from '../../../../linux/ebpf/load.ts';
+import { parseObject } from '../../../../linux/ebpf/parse-object.ts';
+import { compiled } from '../../../../linux/ebpf/testing/compile.ts';
+import { ownPlace } from '../../../../linux/ebpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
+import { bring } from '../testing/bring.ts';
 import { indexOf, programCount } from '../testing/ingress-links.ts';
 import { packetPlane, socketPlane } from '../testing/packet-plane.ts';
 

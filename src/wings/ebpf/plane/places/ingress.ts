@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Difference } from '../../../../dataplanes/contract.ts';
-import { programsOnDevice } from '../../../../linux/bpf/enumerate.ts';
-import { BpfError } from '../../../../linux/bpf/errors.ts';
-import { attachTcx, type BpfLink } from '../../../../linux/bpf/link.ts';
-import type { BpfProgram } from '../../../../linux/bpf/program.ts';
+import { programsOnDevice } from '../../../../linux/ebpf/enumerate.ts';
+import { BpfError } from '../../../../linux/ebpf/errors.ts';
+import { attachTcx, type BpfLink } from '../../../../linux/ebpf/link.ts';
+import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
 import type { Pins } from '../pins.ts';
 import { ingressStrays, ingressText, unlessGone } from './ingress-strays.ts';
 import { INGRESS } from './programs.ts';

@@ -2,21 +2,15 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, afterEach, before, test } from 'node:test';
 import type { Drift } from '../../../../dataplanes/contract.ts';
-import { bring } from '../../../../dataplanes/shared/testing/bring.ts';
-import {
-  NODE_FACTS,
-  type NodeNetwork,
-  nodeNetwork,
-} from '../../../../dataplanes/shared/testing/node-network.ts';
-import { frontendAt, serviceOf } from '../../../../dataplanes/shared/testing/service.ts';
-import { openProgramById } from '../../../../linux/bpf/enumerate.ts';
-import { attachTcx, openPinnedLink } from '../../../../linux/bpf/link.ts';
-import type { LoadedObject } from '../../../../linux/bpf/load.ts';
-import type { BpfProgram } from '../../../../linux/bpf/program.ts';
-import { compiledProgram } from '../../../../linux/bpf/testing/compiled-program.ts';
+import { openProgramById } from '../../../../linux/ebpf/enumerate.ts';
+import { attachTcx, openPinnedLink } from '../../../../linux/ebpf/link.ts';
+import type { LoadedObject } from '../../../../linux/ebpf/load.ts';
+import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
+import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { listLinks } from '../../../../linux/route/list-links.ts';
 import type { HooksPlane } from '../plane.ts';
+import { bring } from '../testing/bring.ts';
 import {
   indexOf,
   isAttached,
@@ -26,7 +20,9 @@ import {
   untilSo,
   using,
 } from '../testing/ingress-links.ts';
+import { NODE_FACTS, type NodeNetwork, nodeNetwork } from '../testing/node-network.ts';
 import { packetPlane, pinFolderOf, socketPlane } from '../testing/packet-plane.ts';
+import { frontendAt, serviceOf } from '../testing/service.ts';
 import { INGRESS, loadPrograms } from './programs.ts';
 
 let network: NodeNetwork;

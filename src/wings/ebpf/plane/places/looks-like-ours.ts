@@ -1,4 +1,4 @@
-import { openMapById } from '../../../../linux/bpf/enumerate.ts';
+import { openMapById } from '../../../../linux/ebpf/enumerate.ts';
 import { mapIdsOf } from '../../../../linux/ebpf/program-maps.ts';
 import { MAP_NAMES } from '../maps/map-names.ts';
 import { openPermitted } from './open-permitted.ts';

@@ -1,6 +1,6 @@
-import { openProgramById } from '../../../../linux/bpf/enumerate.ts';
-import { BpfError } from '../../../../linux/bpf/errors.ts';
-import type { BpfProgram } from '../../../../linux/bpf/program.ts';
+import { openProgramById } from '../../../../linux/ebpf/enumerate.ts';
+import { BpfError } from '../../../../linux/ebpf/errors.ts';
+import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
 
 /**
  * Undefined: it is gone, or must not be opened. Opening a program by its id needs CAP_SYS_ADMIN:

@@ -1,5 +1,5 @@
 import type { Attachment, Difference } from '../../../../dataplanes/contract.ts';
-import type { LoadedObject } from '../../../../linux/bpf/load.ts';
+import type { LoadedObject } from '../../../../linux/ebpf/load.ts';
 import type { Pins } from '../pins.ts';
 import { Hooks } from './hooks.ts';
 import { Ingress } from './ingress.ts';

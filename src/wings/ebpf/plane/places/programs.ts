@@ -1,7 +1,7 @@
-import { KernelTypes } from '../../../../linux/bpf/kernel-types.ts';
-import { type LoadedObject, loadObject } from '../../../../linux/bpf/load.ts';
-import type { BpfMap } from '../../../../linux/bpf/map.ts';
-import type { BpfObject } from '../../../../linux/bpf/object.ts';
+import { KernelTypes } from '../../../../linux/ebpf/kernel-types.ts';
+import { type LoadedObject, loadObject } from '../../../../linux/ebpf/load.ts';
+import type { BpfMap } from '../../../../linux/ebpf/map.ts';
+import type { BpfObject } from '../../../../linux/ebpf/object.ts';
 import { HOOK_NAMES } from './hook-names.ts';
 
 /** The program that meets packets where they come in. */

@@ -1,4 +1,4 @@
-import type { BpfProgram } from '../../../../linux/bpf/program.ts';
+import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
 import { mapIdsOf } from '../../../../linux/ebpf/program-maps.ts';
 import { openPermitted } from './open-permitted.ts';
 

@@ -1,6 +1,6 @@
-import { listIds, openLinkById } from '../../../../linux/bpf/enumerate.ts';
-import { BpfError } from '../../../../linux/bpf/errors.ts';
-import type { BpfLink } from '../../../../linux/bpf/link.ts';
+import { listIds, openLinkById } from '../../../../linux/ebpf/enumerate.ts';
+import { BpfError } from '../../../../linux/ebpf/errors.ts';
+import type { BpfLink } from '../../../../linux/ebpf/link.ts';
 
 /**
  * Links of the machine that `nameOf` recognises as ours, except for the desired ones; returns their

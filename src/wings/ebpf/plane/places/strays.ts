@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Difference } from '../../../../dataplanes/contract.ts';
-import type { BpfLink } from '../../../../linux/bpf/link.ts';
+import type { BpfLink } from '../../../../linux/ebpf/link.ts';
 import { attachTypeOf, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import { looksLikeOurs } from './looks-like-ours.ts';
 import { eachStrayLink } from './stray-links.ts';

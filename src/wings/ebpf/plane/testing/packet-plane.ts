@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { compiledProgram } from '../../../../linux/bpf/testing/compiled-program.ts';
+import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
 import { netnsCookie } from '../../../../linux/netns-cookie.ts';
 import { listLinks } from '../../../../linux/route/list-links.ts';
 import { watchLinks } from '../../../../linux/route/watch-links.ts';

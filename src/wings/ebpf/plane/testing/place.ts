@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { BpfObject } from '../../../../linux/bpf/object.ts';
-import { compiledProgram } from '../../../../linux/bpf/testing/compiled-program.ts';
-import { runInGroup } from '../../../../linux/bpf/testing/in-group.ts';
-import { type OwnPlace, ownPlace } from '../../../../linux/bpf/testing/own-place.ts';
+import type { BpfObject } from '../../../../linux/ebpf/object.ts';
+import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
+import { runInGroup } from '../../../../linux/ebpf/testing/in-group.ts';
+import { type OwnPlace, ownPlace } from '../../../../linux/ebpf/testing/own-place.ts';
 import { enterOwnNetwork } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { netnsCookie } from '../../../../linux/netns-cookie.ts';
 import type { OpenTables } from '../kernel.ts';

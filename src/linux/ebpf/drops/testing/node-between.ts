@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { run } from '../../netlink/testing/own-namespace.ts';
-import { startHost } from '../../testing/hosts/host.ts';
-import { joinOutside, joinPod, type PlacedHost } from '../../testing/hosts/placed-host.ts';
+import { run } from '../../../netlink/testing/own-namespace.ts';
+import { startHost } from '../../../testing/hosts/host.ts';
+import { joinOutside, joinPod, type PlacedHost } from '../../../testing/hosts/placed-host.ts';
 
 /** Service addresses that the node translates to the endpoint. */
 export const VIRTUAL = { ipv4: '10.96.0.10', ipv6: 'fd96::10' } as const;

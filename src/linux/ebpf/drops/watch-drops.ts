@@ -1,9 +1,10 @@
-import { KernelTypes } from '../bpf/kernel-types.ts';
-import { type LoadedObject, loadObject } from '../bpf/load.ts';
-import type { BpfMap } from '../bpf/map.ts';
-import type { BpfObject } from '../bpf/object.ts';
-import { attachTracepoint } from '../bpf/tracepoint.ts';
-import { type Drop, decodeDrop, type End, encodeEnd, type RawDrop } from './drop.ts';
+import type { Drop, DropWatch, End } from '../../drops/drop.ts';
+import { KernelTypes } from '../kernel-types.ts';
+import { type LoadedObject, loadObject } from '../load.ts';
+import type { BpfMap } from '../map.ts';
+import type { BpfObject } from '../object.ts';
+import { attachTracepoint } from '../tracepoint.ts';
+import { decodeDrop, encodeEnd, type RawDrop } from './drop-codec.ts';
 import { dropReasons, hasReasons } from './drop-reasons.ts';
 import { functionsAt } from './kernel-functions.ts';
 
@@ -20,15 +21,6 @@ export interface WatchedDrops {
   readonly ends: readonly End[];
   /** Inode numbers; undefined: all of the machine. */
   readonly networkNamespaces?: readonly number[];
-}
-
-export interface DropWatch {
-  /** Whether drops have a reason. */
-  readonly hasReasons: boolean;
-  /** Drops since the last call, oldest first. */
-  read(): readonly Drop[];
-  /** How many had no room because `read` was not called in time. */
-  lost(): number;
 }
 
 /**

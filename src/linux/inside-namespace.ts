@@ -1,11 +1,19 @@
 import { closeSync, openSync } from 'node:fs';
+import { getSystemErrorName } from 'node:util';
 import koffi from 'koffi';
-import { BpfError, errnoName } from './errors.ts';
 
 const libc = koffi.load('libc.so.6');
 const setns: (fd: number, kind: number) => number = libc.func('int setns(int fd, int kind)');
 const CLONE_NEWNET = 0x4000_0000;
 const OWN = '/proc/thread-self/ns/net';
+
+/** A network namespace that this process may not enter. */
+export class NamespaceError extends Error {
+  override readonly name = 'NamespaceError';
+  readonly code = 'NAMESPACE_NOT_PERMITTED';
+  readonly next =
+    'run as root with CAP_SYS_ADMIN; in a container, mount /run/netns or use the PID namespace of the machine';
+}
 
 /**
  * Runs one synchronous callback with this thread in another network namespace, given by a path such
@@ -35,9 +43,7 @@ export function insideNetworkNamespace<T>(path: string, stretch: () => T): T {
 function enter(fd: number, path: string): void {
   if (setns(fd, CLONE_NEWNET) === 0) return;
   const errno = koffi.errno();
-  const message = `cannot enter the network namespace ${path}: ${errnoName(errno)}`;
-  throw new BpfError('BPF_NOT_PERMITTED', message, {
-    errno,
-    next: 'run as root with CAP_SYS_ADMIN; in a container, mount /run/netns or use the PID namespace of the machine',
-  });
+  throw new NamespaceError(
+    `cannot enter the network namespace ${path}: ${getSystemErrorName(-errno)}`,
+  );
 }

@@ -7,8 +7,8 @@ import type {
   Outcome,
   Protocol,
   SourceClass,
-} from '../../../forwarding/model.ts';
-import { SERVED_PORT } from '../../../linux/testing/hosts/host.ts';
+} from '../../../../forwarding/model.ts';
+import { SERVED_PORT } from '../../../../linux/testing/hosts/host.ts';
 
 type Outcomes = Readonly<Record<SourceClass, Outcome>>;
 

@@ -1,9 +1,13 @@
 import { writeFileSync } from 'node:fs';
-import { type OwnPlace, ownPlace } from '../../../linux/bpf/testing/own-place.ts';
-import { enterOwnNetwork, ip, run } from '../../../linux/netlink/testing/own-namespace.ts';
-import { startHost } from '../../../linux/testing/hosts/host.ts';
-import { joinOutside, joinPod, type PlacedHost } from '../../../linux/testing/hosts/placed-host.ts';
-import type { NodeFacts } from '../../contract.ts';
+import type { NodeFacts } from '../../../../dataplanes/contract.ts';
+import { type OwnPlace, ownPlace } from '../../../../linux/ebpf/testing/own-place.ts';
+import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
+import { startHost } from '../../../../linux/testing/hosts/host.ts';
+import {
+  joinOutside,
+  joinPod,
+  type PlacedHost,
+} from '../../../../linux/testing/hosts/placed-host.ts';
 
 /**
  * The node is the namespace of the test. Pods and one client outside are joined to it, each by a

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Drop } from '../drop.ts';
-import type { DropWatch } from '../watch-drops.ts';
+import type { Drop, DropWatch } from '../../../drops/drop.ts';
 
 const DEADLINE_MS = 10_000;
 const PAUSE_MS = 10;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readlinkSync } from 'node:fs';
 import { test } from 'node:test';
-import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
-import { netnsCookie } from '../netns-cookie.ts';
-import { insideNetworkNamespace } from './network-namespace.ts';
+import { insideNetworkNamespace } from './inside-namespace.ts';
+import { enterOwnNetwork } from './netlink/testing/own-namespace.ts';
+import { netnsCookie } from './netns-cookie.ts';
 
 test('gives every network namespace its own cookie, also from outside', () => {
   const [first, outer] = [netnsCookie(), readlinkSync('/proc/thread-self/ns/net')];

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it, type TestContext } from 'node:test';
-import { dropCause } from '../../../explain/drop-cause.ts';
-import type { DropCause } from '../../../explain/dropped-packet.ts';
-import { conntrackLosses } from '../../../linux/conntrack/table-use.ts';
+import { readDropFacts } from '../../../src/commands/explain/proof/drop-facts.ts';
+import { dropCause } from '../../../src/explain/drop-cause.ts';
+import type { DropCause } from '../../../src/explain/dropped-packet.ts';
+import { conntrackLosses } from '../../../src/linux/conntrack/table-use.ts';
 import {
   DEAF,
   NOBODY,
@@ -12,14 +13,13 @@ import {
   SERVED,
   sysctl,
   VIRTUAL,
-} from '../../../linux/drops/testing/node-between.ts';
-import { dropObject } from '../../../linux/drops/testing/object.ts';
-import { readUntil } from '../../../linux/drops/testing/read-until.ts';
-import { watchDrops } from '../../../linux/drops/watch-drops.ts';
-import { enterOwnNetwork, ip, run } from '../../../linux/netlink/testing/own-namespace.ts';
-import { kernelSysctls } from '../../../linux/sysctl.ts';
-import type { Question } from '../../../linux/testing/hosts/messages.ts';
-import { readDropFacts } from './drop-facts.ts';
+} from '../../../src/linux/ebpf/drops/testing/node-between.ts';
+import { dropObject } from '../../../src/linux/ebpf/drops/testing/object.ts';
+import { readUntil } from '../../../src/linux/ebpf/drops/testing/read-until.ts';
+import { watchDrops } from '../../../src/linux/ebpf/drops/watch-drops.ts';
+import { enterOwnNetwork, ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import { kernelSysctls } from '../../../src/linux/sysctl.ts';
+import type { Question } from '../../../src/linux/testing/hosts/messages.ts';
 
 const PROTOCOLS = { TCP: 6, UDP: 17 } as const;
 const SOURCE_PORT = 40_100;

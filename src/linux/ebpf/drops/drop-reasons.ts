@@ -1,6 +1,6 @@
-import { BtfKind, TYPE_BYTES } from '../bpf/btf.ts';
-import type { KernelTypes } from '../bpf/kernel-types.ts';
-import { tracepointArguments } from '../bpf/tracepoint.ts';
+import { BtfKind, TYPE_BYTES } from '../btf.ts';
+import type { KernelTypes } from '../kernel-types.ts';
+import { tracepointArguments } from '../tracepoint.ts';
 
 const PREFIX = /^SKB_(DROP_REASON_)?/;
 const ENUMERATOR_BYTES = 8;

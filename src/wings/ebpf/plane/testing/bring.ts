@@ -1,6 +1,11 @@
-import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
-import type { DataPlane, Inspection, InspectionDepth, NodeFacts } from '../../contract.ts';
-import { change } from './change.ts';
+import type {
+  DataPlane,
+  Inspection,
+  InspectionDepth,
+  NodeFacts,
+} from '../../../../dataplanes/contract.ts';
+import { change } from '../../../../dataplanes/shared/testing/change.ts';
+import { type Forwarding, servicePortKey } from '../../../../forwarding/model.ts';
 import { NODE_FACTS } from './node-network.ts';
 
 /** From whatever is there to these rows. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BpfObject } from '../../bpf/object.ts';
-import { parseObject } from '../../bpf/parse-object.ts';
+import type { BpfObject } from '../../object.ts';
+import { parseObject } from '../../parse-object.ts';
 
-const ROOT = join(import.meta.dirname, '../../../..');
+const ROOT = join(import.meta.dirname, '../../../../..');
 
 /** As `npm run bpf` has compiled it. */
 export function dropObject(): BpfObject {
