@@ -25,6 +25,8 @@ test('returns the thread to its namespace when the callback throws, and when it 
     throw new Error('on purpose');
   };
   assert.throws(() => insideNetworkNamespace(there, broken), /on purpose/);
-  assert.throws(() => insideNetworkNamespace('/dev/null', broken), { code: 'BPF_NOT_PERMITTED' });
+  assert.throws(() => insideNetworkNamespace('/dev/null', broken), {
+    code: 'NAMESPACE_NOT_PERMITTED',
+  });
   assert.equal(netnsCookie(), home);
 });
