@@ -1,12 +1,15 @@
 /**
  * `npm test [-- part-of-a-path ...]`: every test that can run here, and a word about the rest.
- * With `--kernel uml` they run in another kernel: see docs/lab.md.
+ * With `--kernel uml` they run in another kernel: see docs/lab.md. `--core-alone` runs the tests of the
+ * core in a copy without wings, `--but-core` all others.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { planTests } from './testing/plan.ts';
 import { codeFiles } from './tree/code-files.ts';
+import { scratchWithout } from './wings/scratch.ts';
+import { WINGS } from './wings/table.ts';
 
 /** There so that nothing hangs. A first run at a desk may build a control plane; in CI that is done before. */
 const TEST_TIMEOUT_MS = (process.env['CI'] === undefined ? 20 : 6) * 60_000;
@@ -15,14 +18,17 @@ const TEST_TIMEOUT_MS = (process.env['CI'] === undefined ? 20 : 6) * 60_000;
 const MOST_AT_ONCE = 4;
 
 const root = join(import.meta.dirname, '..');
-const args = process.argv.slice(2);
+const { flags, args } = readArguments(process.argv.slice(2));
 const kernelAt = args.indexOf('--kernel');
 const { run, skipped } = planTests(await codeFiles(root), {
   isRoot: process.getuid?.() === 0,
   only: args,
+  part: flags.has('--core') ? 'core' : flags.has('--but-core') ? 'others' : undefined,
 });
 
-if (kernelAt !== -1) {
+if (flags.has('--core-alone')) {
+  process.exitCode = await runCoreAlone(args);
+} else if (kernelAt !== -1) {
   process.exitCode = await runInKernel(args.toSpliced(kernelAt, 2), args[kernelAt + 1]);
 } else if (run.length === 0) {
   console.error('No test files to run: a test run that tests nothing must not pass.');
@@ -31,11 +37,22 @@ if (kernelAt !== -1) {
   process.exitCode = await runTests(run);
 }
 
-if (kernelAt === -1 && skipped.length > 0) {
+if (kernelAt === -1 && !flags.has('--core-alone') && skipped.length > 0) {
   console.error(
     `\n!!!!! SKIPPED ${skipped.length} test files: they need root and network namespaces, ` +
       `and this is not root. Run them with: sudo npm test\n${skipped.map((file) => `!!!!!   ${file}\n`).join('')}`,
   );
+}
+
+function readArguments(given: readonly string[]) {
+  const isFlag = (arg: string): boolean => ['--core', '--core-alone', '--but-core'].includes(arg);
+  return { flags: new Set(given.filter(isFlag)), args: given.filter((arg) => !isFlag(arg)) };
+}
+
+/** What is left when every wing is off must work alone. */
+async function runCoreAlone(only: readonly string[]): Promise<number> {
+  await using scratch = await scratchWithout(root, WINGS);
+  return await runNode(['tools/run-tests.ts', '--core', ...only], scratch.folder);
 }
 
 async function runInKernel(only: readonly string[], name: string | undefined): Promise<number> {
@@ -57,9 +74,9 @@ async function runTests(files: readonly string[]): Promise<number> {
   ]);
 }
 
-async function runNode(args: readonly string[]): Promise<number> {
+async function runNode(args: readonly string[], folder = root): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: 'inherit' });
   // Stay until the tests have tidied up. A terminal sends SIGINT to the child by itself.
   process.on('SIGINT', () => console.error('Interrupted: waiting for the tests to end.'));
   process.on('SIGTERM', () => child.kill('SIGTERM'));
