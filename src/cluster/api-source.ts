@@ -224,9 +224,9 @@ export class ApiSource implements Source {
 
   #watched(
     kind: Kind,
-    of: Omit<ReflectorParts, 'resource'> & { readonly resources: readonly Resource[] },
+    reflector: Omit<ReflectorParts, 'resource'> & { readonly resources: readonly Resource[] },
   ): WatchedKind {
-    const { resources, connection, interner, onEvent } = of;
+    const { resources, connection, interner, onEvent } = reflector;
     const shared = { connection, interner };
     if (resources.length === 1) {
       const reflectors = resources.map((resource) =>

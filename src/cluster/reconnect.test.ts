@@ -24,9 +24,9 @@ class HeldClock {
   }
 }
 
-function follow(t: TestContext, of: { server: FakeApiServer; dial: Dial }) {
+function follow(t: TestContext, parts: { server: FakeApiServer; dial: Dial }) {
   const clock = new HeldClock();
-  const connection = { access: openAccess(of.server.url), dial: of.dial };
+  const connection = { access: openAccess(parts.server.url), dial: parts.dial };
   const source = new ApiSource({ connection, clock, nodeName: 'here' });
   const events: SourceEvent[] = [];
   const stop = new AbortController();
@@ -34,7 +34,7 @@ function follow(t: TestContext, of: { server: FakeApiServer; dial: Dial }) {
   t.after(async () => {
     stop.abort();
     await running;
-    await of.server[Symbol.asyncDispose]();
+    await parts.server[Symbol.asyncDispose]();
   });
   return { clock, events };
 }

@@ -45,8 +45,8 @@ export interface ObservedNode {
  * Reads the cluster or manifests completely, and computes what `fairlead run` with the same
  * configuration would write.
  */
-export async function observeNode(of: NodeToObserve): Promise<ObservedNode> {
-  const { settings, nodeName, from, machine } = of;
+export async function observeNode(node: NodeToObserve): Promise<ObservedNode> {
+  const { settings, nodeName, from, machine } = node;
   const needs = traitsOf(settings.mode).needs;
   const broken: ClusterError[] = [];
   let isRead = false;

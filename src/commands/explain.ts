@@ -193,13 +193,13 @@ async function nowOf(inquiry: Inquiry, grounds: Grounds): Promise<WhatIf['now']>
 
 function print(
   explanation: Explanation,
-  of: {
+  shown: {
     readonly change: WhatIf | undefined;
     readonly basis: Basis;
     readonly output: 'text' | 'json';
   },
 ): void {
-  const { change, basis, output } = of;
+  const { change, basis, output } = shown;
   printNote(aboutText(basis.about));
   if (output === 'json') {
     printJson({ ...explanation, ...(change ? { with: change } : {}), from: basis.about });

@@ -272,7 +272,7 @@ function postTo(source: Source | undefined): EventPost {
 
 /** Watches the file: applies what can change while running, and logs what needs a restart. */
 async function followConfig(
-  of: {
+  program: {
     config: LoadedConfig;
     load: () => Promise<LoadedConfig>;
     proxy: AssembledProxy;
@@ -280,14 +280,14 @@ async function followConfig(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { load, proxy, log } = of;
-  const path = of.config.wishes.configPath;
+  const { load, proxy, log } = program;
+  const path = program.config.wishes.configPath;
   if (path === undefined) return;
-  let running = of.config;
+  let running = program.config;
   await watchConfig(
     {
       path,
-      current: of.config,
+      current: program.config,
       load,
       onChange: ({ config }) => {
         const plan = planChange(running, config);

@@ -89,7 +89,7 @@ async function showConnections(options: StatusOptions, socketPath: string): Prom
   const { copied, unseenConnections: unseen } = (await modeOfAgent(mode)) ?? {};
   const shown = await readConnections(frontends, wanted, {
     conntrack: new KernelConntrack(),
-    ...(copied ? { forwarder: { of: copied, runFolder: options.runFolder } } : {}),
+    ...(copied ? { forwarder: { copied, runFolder: options.runFolder } } : {}),
     unseen,
     nowMs: systemClock.wallMs(),
     signal: AbortSignal.timeout(READ_DEADLINE_MS),

@@ -38,18 +38,18 @@ export function objectionOf(word: AgentWord | null, what: string): Objection | u
  */
 export function disturbedRow(
   agent: AgentWord | null,
-  of: {
+  proven: {
     readonly prediction: Prediction;
     readonly packet: Pick<ProvenPacket, 'outcome'>;
     readonly service: string;
     readonly subject: string;
   },
 ): (Objection & { readonly next: readonly string[] }) | undefined {
-  const { outcome } = of.packet;
+  const { outcome } = proven.packet;
   const isMissed = outcome.is === 'passed' || ('by' in outcome && outcome.by.ours);
   if (agent?.disturber === undefined || !isMissed) return undefined;
-  if (of.prediction.action !== 'forward') return undefined;
-  const sentence = `${of.service} was not in the kernel when the packet of ${of.subject} came: ${agent.disturber} has changed Fairlead's rules`;
+  if (proven.prediction.action !== 'forward') return undefined;
+  const sentence = `${proven.service} was not in the kernel when the packet of ${proven.subject} came: ${agent.disturber} has changed Fairlead's rules`;
   const next = [
     'fairlead history',
     'find what starts that program, and stop it from changing them',

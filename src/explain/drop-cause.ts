@@ -152,10 +152,15 @@ function by(device: string): string {
   return device === '' ? 'there' : `by ${device}`;
 }
 
-function reasonText({ reason, function: of }: Pick<DroppedPacket, 'reason' | 'function'>): string {
-  const where = of === undefined ? '' : ` in ${of}`;
+function reasonText({
+  reason,
+  function: kernelFunction,
+}: Pick<DroppedPacket, 'reason' | 'function'>): string {
+  const where = kernelFunction === undefined ? '' : ` in ${kernelFunction}`;
   if (reason !== undefined) return `${reason}${where}`;
-  return of === undefined ? 'this kernel gives no reason' : `in ${of}; this kernel gives no reason`;
+  return kernelFunction === undefined
+    ? 'this kernel gives no reason'
+    : `in ${kernelFunction}; this kernel gives no reason`;
 }
 
 function forwardingSysctl({ source }: PacketTuple): string {

@@ -43,8 +43,8 @@ interface Asked {
   readonly place: Place;
 }
 
-function elsewhere(where: string, prediction: Prediction, of: Asked): Elsewhere {
-  return { where, code: prediction.code, more: moreOf(prediction, of) };
+function elsewhere(where: string, prediction: Prediction, asked: Asked): Elsewhere {
+  return { where, code: prediction.code, more: moreOf(prediction, asked) };
 }
 
 function moreOf(prediction: Prediction, { source, place }: Asked): string {

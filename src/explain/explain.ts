@@ -171,9 +171,9 @@ function judgedCase(
 }
 
 function askedSource({ source, pod }: AskedCase): AskedSource {
-  const { class: of, because, address } = source;
+  const { class: sourceClass, because, address } = source;
   return {
-    class: of,
+    class: sourceClass,
     because,
     ...(address === undefined ? {} : { address }),
     ...(pod === undefined ? {} : { pod: pod.name }),

@@ -118,13 +118,13 @@ const ITSELF = {
 } as const;
 
 /** Which source address endpoints see, where it is the same for all of them. */
-function seenText(of: {
+function seenText(seen: {
   readonly masquerade: boolean;
   readonly by: 'socket' | 'process' | undefined;
   readonly own: string;
   readonly shares: readonly EndpointShare[];
 }): string {
-  const { masquerade, by, own, shares } = of;
+  const { masquerade, by, own, shares } = seen;
   const chosen = shares.filter(({ selected }) => selected);
   const isAll = (is: (share: EndpointShare) => boolean | undefined): boolean =>
     chosen.length > 0 && chosen.every(is);

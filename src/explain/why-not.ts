@@ -59,9 +59,13 @@ export function whyNot(
   };
 }
 
-function shareSentence(name: string, { oneOf = 1, chosenIf }: EndpointShare, of: string): string {
-  if (chosenIf !== undefined) return `${name} gets new connections of ${of}, ${chosenIf}`;
-  return `${name} gets 1 of ${oneOf.toLocaleString('en-US')} new connections of ${of}`;
+function shareSentence(
+  name: string,
+  { oneOf = 1, chosenIf }: EndpointShare,
+  origin: string,
+): string {
+  if (chosenIf !== undefined) return `${name} gets new connections of ${origin}, ${chosenIf}`;
+  return `${name} gets 1 of ${oneOf.toLocaleString('en-US')} new connections of ${origin}`;
 }
 
 function isAt(endpoint: string, address: string): boolean {

@@ -30,10 +30,13 @@ export function serviceAt({ id }: Forwarding, frontend: Frontend): string {
 }
 
 /** Who asks, as the subject of a sentence. */
-export function subjectOf({ pod, address, class: of }: AskedSource, isNamed: boolean): string {
+export function subjectOf(
+  { pod, address, class: sourceClass }: AskedSource,
+  isNamed: boolean,
+): string {
   if (pod !== undefined) return `pod ${pod}`;
   if (isNamed && address !== undefined) return address;
-  return CLASS_NAME[of];
+  return CLASS_NAME[sourceClass];
 }
 
 export const CLASS_NAME: Readonly<Record<SourceClass, string>> = {

@@ -84,9 +84,12 @@ describe(`with ${FLOWS} flows`, { skip: most() < FLOWS && 'nf_conntrack_max is t
   });
 
   it('deletes the 50,000 flows of an endpoint that is removed', async () => {
-    const { result, longestTurnMs, mostTurnMs } = await measured('an endpoint goes', (of) => {
-      of.adopt([one]);
-    });
+    const { result, longestTurnMs, mostTurnMs } = await measured(
+      'an endpoint goes',
+      (reconciler) => {
+        reconciler.adopt([one]);
+      },
+    );
     assert.equal(result.deleted, FLOWS / 4);
     assert.ok(longestTurnMs < mostTurnMs, `a turn took ${longestTurnMs} of ${mostTurnMs} ms`);
     assert.equal(flowsInKernel(), FLOWS - FLOWS / 4);

@@ -16,18 +16,18 @@ const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, S
 /** Deletes all flows translated at any of the frontends, for cleanup. Returns how many. */
 export async function removeTranslated(
   conntrack: Conntrack,
-  of: {
+  removed: {
     readonly frontends: readonly TranslatedFrontend[];
     readonly nodePortAddresses: readonly string[];
     readonly signal: AbortSignal;
   },
 ): Promise<number> {
-  if (of.frontends.length === 0) return 0;
-  const wanted = new Set(of.frontends.flatMap((frontend) => keysOf(frontend, of)));
-  const protocols = new Set(of.frontends.map(({ protocol }) => PROTOCOL_NUMBER[protocol]));
-  const destinationPorts = new Set(of.frontends.map(({ port }) => port));
+  if (removed.frontends.length === 0) return 0;
+  const wanted = new Set(removed.frontends.flatMap((frontend) => keysOf(frontend, removed)));
+  const protocols = new Set(removed.frontends.map(({ protocol }) => PROTOCOL_NUMBER[protocol]));
+  const destinationPorts = new Set(removed.frontends.map(({ port }) => port));
   let count = 0;
-  for await (const flows of conntrack.flows({ protocols, destinationPorts }, of.signal)) {
+  for await (const flows of conntrack.flows({ protocols, destinationPorts }, removed.signal)) {
     const translated = flows.filter(
       (flow) => (flow.status & STATUS_DST_NAT) !== 0 && wanted.has(keyOf(flow)),
     );

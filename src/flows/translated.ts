@@ -26,12 +26,12 @@ export interface TranslatedAt {
 /** The flows translated at any of the frontends, sorted. Buffers at most twice as many as wanted. */
 export async function readTranslated(
   conntrack: Conntrack,
-  of: TranslatedAt & { readonly most: number },
+  wanted: TranslatedAt & { readonly most: number },
 ): Promise<TranslatedFlows> {
-  const { most } = of;
+  const { most } = wanted;
   let held: TranslatedFlow[] = [];
   let count = 0;
-  for await (const flows of translatedFlows(conntrack, of)) {
+  for await (const flows of translatedFlows(conntrack, wanted)) {
     count += flows.length;
     held.push(...flows);
     if (held.length >= 2 * most) held = firstOf(held, most);

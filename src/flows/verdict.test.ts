@@ -44,15 +44,15 @@ class Reference {
     this.#history.push(...this.#rows);
   }
 
-  isStale(of: Flow): boolean {
-    if (of.zone !== 0) return false;
-    const current = this.#rows.filter((candidate) => serves(candidate, of));
-    if (current.length > 0) return !current.some((candidate) => forwardsTo(candidate, of));
-    const former = this.#history.filter((candidate) => serves(candidate, of));
+  isStale(flow: Flow): boolean {
+    if (flow.zone !== 0) return false;
+    const current = this.#rows.filter((candidate) => serves(candidate, flow));
+    if (current.length > 0) return !current.some((candidate) => forwardsTo(candidate, flow));
+    const former = this.#history.filter((candidate) => serves(candidate, flow));
     const isTranslated =
-      of.reply.source !== of.original.destination ||
-      of.reply.sourcePort !== of.original.destinationPort;
-    return isTranslated && former.some((candidate) => forwardsTo(candidate, of));
+      flow.reply.source !== flow.original.destination ||
+      flow.reply.sourcePort !== flow.original.destinationPort;
+    return isTranslated && former.some((candidate) => forwardsTo(candidate, flow));
   }
 }
 
@@ -77,9 +77,10 @@ function forwardsTo({ clusterEndpoints, localEndpoints }: Forwarding, { reply }:
 }
 
 const family = fc.constantFrom(...FAMILIES);
-const place = (of: 'IPv4' | 'IPv6') =>
-  fc.tuple(fc.constantFrom(...ADDRESSES[of]), fc.constantFrom(...PORTS));
-const text = (of: 'IPv4' | 'IPv6') => place(of).map(([address, port]) => `${address} ${port}`);
+const place = (family: 'IPv4' | 'IPv6') =>
+  fc.tuple(fc.constantFrom(...ADDRESSES[family]), fc.constantFrom(...PORTS));
+const text = (family: 'IPv4' | 'IPv6') =>
+  place(family).map(([address, port]) => `${address} ${port}`);
 
 /** Endpoints and frontends come from one pool, so that an endpoint may be its own frontend. */
 const anyRow = fc.tuple(family, fc.constantFrom('a', 'b', 'c')).chain(([ofFamily, service]) =>
@@ -116,19 +117,19 @@ const anyState = fc
     }));
   });
 
-const anyFlow = family.chain((of) =>
+const anyFlow = family.chain((family) =>
   fc
     .record({
       protocol: fc.constantFrom(6, 17, 17, 17, 132),
-      destination: place(of),
-      answeredBy: fc.option(place(of), { freq: 3 }),
+      destination: place(family),
+      answeredBy: fc.option(place(family), { freq: 3 }),
       zone: fc.constantFrom(0, 0, 0, 0, 1),
     })
     .map(({ protocol, destination, answeredBy, zone }) =>
       flow(
         {
           protocol,
-          client: [of === 'IPv4' ? '10.1.0.1' : 'fd00:2::1', 4000],
+          client: [family === 'IPv4' ? '10.1.0.1' : 'fd00:2::1', 4000],
           destination,
           answeredBy: answeredBy ?? destination,
         },

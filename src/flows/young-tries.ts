@@ -29,11 +29,11 @@ export class YoungTries {
     return Math.max(this.#firstSeenAtMs + ANSWERED_WITHIN_MS, this.#notBeforeMs);
   }
 
-  add({ id }: Flow, of: { readonly row: Forwarding; readonly seenAtMs: number }): void {
-    this.rows.want(servicePortKey(of.row.id), of.row);
+  add({ id }: Flow, tried: { readonly row: Forwarding; readonly seenAtMs: number }): void {
+    this.rows.want(servicePortKey(tried.row.id), tried.row);
     if (this.#seenAtMs.has(id)) return;
-    this.#seenAtMs.set(id, of.seenAtMs);
-    this.#firstSeenAtMs = Math.min(this.#firstSeenAtMs, of.seenAtMs);
+    this.#seenAtMs.set(id, tried.seenAtMs);
+    this.#firstSeenAtMs = Math.min(this.#firstSeenAtMs, tried.seenAtMs);
   }
 
   seenAtMs({ id }: Flow): number | undefined {

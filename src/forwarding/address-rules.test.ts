@@ -33,8 +33,8 @@ function table(more: Partial<NodeView> = {}): ForwardingTable {
 }
 
 /** The addresses of a Service that are not served, as `kind: why`. */
-function notServed(of: ForwardingTable, name: string): string[] {
-  return of
+function notServed(table: ForwardingTable, name: string): string[] {
+  return table
     .ofService(`ns/${name}`)
     .flatMap((row) => row.frontends)
     .flatMap((each) => (each.notServed ? `${each.kind}: ${notServedText(each.notServed)}` : []));

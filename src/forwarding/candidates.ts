@@ -28,13 +28,13 @@ export type Verdict =
   | 'hinted for another zone';
 
 /** All endpoints of a port, with the reason why each is used or not. */
-export function candidatesOf(of: {
+export function candidatesOf(asked: {
   service: ServiceObject;
   slices: readonly SliceObject[];
   id: ServicePortId;
   view: NodeView;
 }): Candidate[] {
-  const { service, slices, id, view } = of;
+  const { service, slices, id, view } = asked;
   const port = servicePorts(service, id.family, view).find(
     (candidate) => candidate.id.port === id.port && candidate.id.protocol === id.protocol,
   );

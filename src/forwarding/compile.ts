@@ -38,13 +38,13 @@ export interface PortInput {
   readonly frontendsOf: (port: ServicePort, policy: Policy) => readonly Frontend[];
 }
 
-export function forwardingOf(port: ServicePort, of: PortInput): Forwarding {
-  const { known, view, healthCheckPort } = of;
+export function forwardingOf(port: ServicePort, input: PortInput): Forwarding {
+  const { known, view, healthCheckPort } = input;
   const need = { cluster: usesClusterEndpoints(port), local: usesLocalEndpoints(port) };
   const selection = select(known, need, view);
   return {
     id: port.id,
-    frontends: of.frontendsOf(port, policyOf(port, selection, view)),
+    frontends: input.frontendsOf(port, policyOf(port, selection, view)),
     clusterEndpoints: bareEndpoints(selection.cluster),
     localEndpoints: bareEndpoints(selection.local),
     affinitySeconds: port.affinitySeconds,
@@ -60,9 +60,9 @@ function schedulerOf(wish: SchedulerWish): Pick<Forwarding, 'scheduler' | 'sched
 
 function endpointsByPort(
   ports: readonly ServicePort[],
-  of: Omit<CompileInput, 'service'>,
+  input: Omit<CompileInput, 'service'>,
 ): (port: ServicePort) => KnownEndpoint[] {
-  const { slices, family, view } = of;
+  const { slices, family, view } = input;
   if (ports.length < 2) return ({ id }) => knownEndpoints(id, slices, view);
   const index = indexSlicePorts(slices, family);
   return ({ id }) => {

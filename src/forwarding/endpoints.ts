@@ -70,13 +70,13 @@ export function withoutTwins(sorted: readonly Listed[]): KnownEndpoint[] {
   return once;
 }
 
-function knownEndpoint(of: {
+function knownEndpoint(listed: {
   endpoint: SliceEndpoint;
   port: number;
   id: ServicePortId;
   view: NodeView;
 }): KnownEndpoint | undefined {
-  const { endpoint, port, id, view } = of;
+  const { endpoint, port, id, view } = listed;
   const ip = normalizeIp(endpoint.address);
   if (ip === undefined || versionFamily(ip.version) !== id.family) return undefined;
   const local = isHere(endpoint, view);

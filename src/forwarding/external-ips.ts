@@ -80,10 +80,10 @@ export class ExternalIps {
 
   /** Why an external IP is not served; undefined: no objection. */
   refusal(
-    of: { readonly id: ServicePortId; readonly frontend: Frontend },
+    claimed: { readonly id: ServicePortId; readonly frontend: Frontend },
     claims: Claims,
   ): NotServed | undefined {
-    const { id, frontend } = of;
+    const { id, frontend } = claimed;
     const { address, port } = frontend;
     const range = this.#byAddress.get(address)?.range;
     if (range !== undefined) return { reason: 'service-range', range };

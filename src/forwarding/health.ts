@@ -12,10 +12,10 @@ export interface HealthCheck {
   readonly localEndpoints: number;
 }
 
-export function healthCheckOf(of: CompileInput): HealthCheck | undefined {
-  const port = healthCheckPortOf(of.service, of.view);
-  if (port === 0 || !isServed(of.service)) return undefined;
-  return { port, localEndpoints: countReadyHere(of) };
+export function healthCheckOf(input: CompileInput): HealthCheck | undefined {
+  const port = healthCheckPortOf(input.service, input.view);
+  if (port === 0 || !isServed(input.service)) return undefined;
+  return { port, localEndpoints: countReadyHere(input) };
 }
 
 /**

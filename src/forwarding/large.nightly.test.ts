@@ -31,8 +31,8 @@ function ports(
 }
 
 /** Counts each address that is read out of the slice. */
-function counted(of: SliceObject, count: () => void): SliceObject {
-  const endpoints = of.endpoints.map((each) =>
+function counted(slice: SliceObject, count: () => void): SliceObject {
+  const endpoints = slice.endpoints.map((each) =>
     Object.defineProperty({ ...each }, 'address', {
       get: () => {
         count();
@@ -40,12 +40,12 @@ function counted(of: SliceObject, count: () => void): SliceObject {
       },
     }),
   );
-  return { ...of, endpoints };
+  return { ...slice, endpoints };
 }
 
-function loaded(of: Partial<ServiceObject>, slices: readonly SliceObject[]): ForwardingTable {
+function loaded(fields: Partial<ServiceObject>, slices: readonly SliceObject[]): ForwardingTable {
   const table = new ForwardingTable(view());
-  table.putService(service({ clusterIPs: ['10.96.0.1'], ...of }));
+  table.putService(service({ clusterIPs: ['10.96.0.1'], ...fields }));
   for (const each of slices) table.putSlice(each);
   table.takeChanges();
   return table;
@@ -214,11 +214,11 @@ describe('many Services with external IPs', () => {
   }
 
   /** All addresses come to the machine, and go. */
-  function moves(of: ForwardingTable, addresses: readonly string[]): () => void {
+  function moves(table: ForwardingTable, addresses: readonly string[]): () => void {
     return () => {
       for (const each of [addresses, []]) {
-        of.setHost({ addresses: each, sockets: [] });
-        of.takeChanges();
+        table.setHost({ addresses: each, sockets: [] });
+        table.takeChanges();
       }
     };
   }

@@ -70,7 +70,7 @@ export class NotServedRows {
     const entries = new Set(FAMILIES.flatMap((family) => [...this.#entries[family].keys()]));
     const sorted = [...entries].sort((a, b) => (a.name < b.name ? -1 : 1));
     const lanes = Map.groupBy(sorted, ({ name }) => name.slice(0, name.indexOf('/')));
-    const turns = new Set([...lanes.values()].map((of) => this.#frontendsOf(of)));
+    const turns = new Set([...lanes.values()].map((entries) => this.#frontendsOf(entries)));
     const found: NotServedFrontend[] = [];
     // An iterator that has had its turn goes to the end of the set, where this loop meets it again.
     for (const lane of turns) {
@@ -99,10 +99,10 @@ export class NotServedRows {
   /** Rows of a Service in one family, with unserved frontends marked. */
   mark(
     rows: readonly Forwarding[],
-    of: { readonly entry: Entry; readonly family: Family },
+    place: { readonly entry: Entry; readonly family: Family },
     kept?: KeptRows,
   ): readonly Forwarding[] {
-    const { entry, family } = of;
+    const { entry, family } = place;
     const isConcerned = this.#externalIps.concerns(entry);
     // All rows of a Service in a family have the same cluster IP.
     const clusterIp = this.#clusterIps.refusal(rows[0]);
@@ -135,8 +135,8 @@ export class NotServedRows {
     if (counts !== NONE) this.#total = added(this.#total, counts, 1);
   }
 
-  #marked(row: Forwarding, of: Circumstances): Forwarding {
-    const why = row.frontends.map((frontend) => this.#why(row, frontend, of));
+  #marked(row: Forwarding, circumstances: Circumstances): Forwarding {
+    const why = row.frontends.map((frontend) => this.#why(row, frontend, circumstances));
     if (why.every((notServed) => notServed === undefined)) return row;
     const frontends = row.frontends.map((frontend, index) => {
       const notServed = why[index];
@@ -147,13 +147,18 @@ export class NotServedRows {
   }
 
   /** The first Service in order has the address, and its first port. */
-  #why({ id }: Forwarding, frontend: Frontend, of: Circumstances): NotServed | undefined {
-    if (of.clusterIp && frontend.kind === 'cluster-ip') return of.clusterIp;
-    const winner = this.#claims.lostTo(claimOf(id, frontend), of.name);
+  #why(
+    { id }: Forwarding,
+    frontend: Frontend,
+    circumstances: Circumstances,
+  ): NotServed | undefined {
+    if (circumstances.clusterIp && frontend.kind === 'cluster-ip') return circumstances.clusterIp;
+    const winner = this.#claims.lostTo(claimOf(id, frontend), circumstances.name);
     if (winner !== undefined) return { reason: 'other-service', service: winner.service };
-    const isOwn = frontend.kind === 'node-port' ? of.own.nodePort : of.own.port;
-    if (isOwn) return { reason: 'other-service', service: of.name };
-    if (!of.isConcerned || frontend.kind !== 'external-ip') return undefined;
+    const isOwn =
+      frontend.kind === 'node-port' ? circumstances.own.nodePort : circumstances.own.port;
+    if (isOwn) return { reason: 'other-service', service: circumstances.name };
+    if (!circumstances.isConcerned || frontend.kind !== 'external-ip') return undefined;
     return this.#externalIps.refusal({ id, frontend }, this.#claims);
   }
 }

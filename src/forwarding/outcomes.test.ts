@@ -9,7 +9,7 @@ const BOTH = [endpoint('10.1.0.1'), elsewhere('10.2.0.1')];
 const REMOTE = [elsewhere('10.2.0.1')];
 
 /** `pod | host | outside` in short: the outcome for a connection from each. */
-function policy(of: {
+function policy(asked: {
   kind: FrontendKind;
   service: Partial<ServiceObject>;
   endpoints: readonly SliceEndpoint[];
@@ -22,12 +22,12 @@ function policy(of: {
     ports: [{ name: '', protocol: 'TCP', port: 80, nodePort: 30080 }],
   };
   const [row] = compile({
-    service: service({ ...base, ...of.service }),
-    slices: [slice(of.endpoints)],
+    service: service({ ...base, ...asked.service }),
+    slices: [slice(asked.endpoints)],
     family: 'IPv4',
-    view: view(of.view),
+    view: view(asked.view),
   });
-  const frontend = row?.frontends.find(({ kind }) => kind === of.kind);
+  const frontend = row?.frontends.find(({ kind }) => kind === asked.kind);
   assert.ok(frontend);
   const { pod, host, outside } = frontend.outcomes;
   return [pod, host, outside].map(short).join(' | ');

@@ -98,28 +98,28 @@ interface Circumstances {
   readonly view: NodeView;
 }
 
-function outcomes(of: (source: SourceClass) => Outcome): Outcomes {
-  const [pod, host, outside] = [of('pod'), of('host'), of('outside')];
+function outcomes(outcomeFor: (source: SourceClass) => Outcome): Outcomes {
+  const [pod, host, outside] = [outcomeFor('pod'), outcomeFor('host'), outcomeFor('outside')];
   const shared = USUAL_OUTCOMES.find(
     (o) => o.pod === pod && o.host === host && o.outside === outside,
   );
   return shared ?? { pod, host, outside };
 }
 
-function internalOutcome(source: SourceClass, of: Circumstances): Outcome {
-  const { port, view } = of;
+function internalOutcome(source: SourceClass, circumstances: Circumstances): Outcome {
+  const { port, view } = circumstances;
   const fromElsewhere = source !== 'pod' && view.detectsPods[port.id.family];
   const list = port.internalLocal ? 'local' : 'cluster';
-  return forward({ list, masquerade: view.masqueradeAll || fromElsewhere }, of);
+  return forward({ list, masquerade: view.masqueradeAll || fromElsewhere }, circumstances);
 }
 
-function externalOutcome(source: SourceClass, of: Circumstances): Outcome {
-  const { port, view } = of;
-  if (!port.externalLocal) return forward({ list: 'cluster', masquerade: true }, of);
+function externalOutcome(source: SourceClass, circumstances: Circumstances): Outcome {
+  const { port, view } = circumstances;
+  if (!port.externalLocal) return forward({ list: 'cluster', masquerade: true }, circumstances);
   // A connection that starts here is not bound to this node: it is balanced over all endpoints.
-  if (source === 'host') return forward({ list: 'cluster', masquerade: true }, of);
+  if (source === 'host') return forward({ list: 'cluster', masquerade: true }, circumstances);
   const isPod = source === 'pod' && view.detectsPods[port.id.family];
-  return forward({ list: isPod ? 'cluster' : 'local', masquerade: false }, of);
+  return forward({ list: isPod ? 'cluster' : 'local', masquerade: false }, circumstances);
 }
 
 /**

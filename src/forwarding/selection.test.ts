@@ -15,24 +15,24 @@ interface Case {
 const NODE_PORT = [{ name: '', protocol: 'TCP', port: 80, nodePort: 30080 }];
 const BOTH_LISTS = { type: 'NodePort', ports: NODE_PORT, externalTrafficPolicy: 'Local' } as const;
 
-function input(of: Case): Parameters<typeof compile>[0] {
+function input(drawn: Case): Parameters<typeof compile>[0] {
   return {
-    service: service(of.service ?? BOTH_LISTS),
-    slices: [slice(of.endpoints)],
+    service: service(drawn.service ?? BOTH_LISTS),
+    slices: [slice(drawn.endpoints)],
     family: 'IPv4',
-    view: view(of.view),
+    view: view(drawn.view),
   };
 }
 
 /** Last octets of the endpoints of both lists. */
-function chosen(of: Case): { cluster: string; local: string } {
-  const [row] = compile(input(of));
+function chosen(drawn: Case): { cluster: string; local: string } {
+  const [row] = compile(input(drawn));
   const octets = (list: readonly { address: string }[] = []): string =>
     list.map(({ address }) => address.split('.')[3]).join(' ');
   return { cluster: octets(row?.clusterEndpoints), local: octets(row?.localEndpoints) };
 }
 
-function verdicts(of: Case): Record<string, Candidate['verdicts']> {
+function verdicts(drawn: Case): Record<string, Candidate['verdicts']> {
   const id = {
     namespace: 'ns',
     service: 'web',
@@ -40,7 +40,7 @@ function verdicts(of: Case): Record<string, Candidate['verdicts']> {
     protocol: 'TCP',
     family: 'IPv4',
   } as const;
-  const candidates = candidatesOf({ ...input(of), id });
+  const candidates = candidatesOf({ ...input(drawn), id });
   return Object.fromEntries(candidates.map((c) => [c.address.split('.')[3], c.verdicts]));
 }
 

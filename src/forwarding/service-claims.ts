@@ -17,9 +17,9 @@ const NONE: readonly string[] = [];
 /** All claims of a Service, by rank; without strict rules there is one rank. */
 export function claimantsOf(
   service: ServiceObject,
-  of: { readonly name: string; readonly view: NodeView },
+  claimed: { readonly name: string; readonly view: NodeView },
 ): readonly Claimant[] {
-  const { name, view } = of;
+  const { name, view } = claimed;
   const ports = FAMILIES.flatMap((family) => reachablePorts(service, family, view));
   const { createdAtSeconds } = service;
   const claimant = (rank: Claimant['rank'], claims: string[]): Claimant => {
@@ -53,9 +53,9 @@ function hasMoreAddresses({ externalIPs, loadBalancerIPs }: ReachablePort): bool
  */
 export function hiddenNodePorts(
   service: ServiceObject,
-  of: { readonly view: NodeView; readonly host: HostPorts },
+  node: { readonly view: NodeView; readonly host: HostPorts },
 ): readonly string[] {
-  const { view, host } = of;
+  const { view, host } = node;
   if (service.externalIPs.length === 0 || view.addressRules !== 'strict') return NONE;
   return FAMILIES.flatMap((family) => {
     const ports = reachablePorts(service, family, view);

@@ -44,9 +44,9 @@ export function reachablePorts(
 
 function portsOf(
   service: ServiceObject,
-  of: { family: Family; view: NodeView; sourcesOf: typeof allowedSourcesOf },
+  known: { family: Family; view: NodeView; sourcesOf: typeof allowedSourcesOf },
 ): ServicePort[] {
-  const { family, view } = of;
+  const { family, view } = known;
   if (!isServed(service)) return [];
   const clusterIP = firstOfFamily(service.clusterIPs, family);
   if (clusterIP === undefined) return [];
@@ -62,7 +62,7 @@ function portsOf(
       : { schedulerWish: parseScheduler(service.ipvsScheduler) }),
   };
   const hasNodePorts = !isUnserved(view, 'node-port');
-  const allowedSources = of.sourcesOf(service, { family, view, vips: shared.loadBalancerIPs });
+  const allowedSources = known.sourcesOf(service, { family, view, vips: shared.loadBalancerIPs });
   return uniquePorts(service.ports).flatMap((port) => {
     const protocol = knownProtocol(port.protocol);
     if (protocol === undefined) return [];
@@ -137,18 +137,18 @@ function loadBalancerIps(service: ServiceObject, family: Family): readonly strin
  */
 function allowedSourcesOf(
   service: ServiceObject,
-  of: { family: Family; view: NodeView; vips: readonly string[] },
+  known: { family: Family; view: NodeView; vips: readonly string[] },
 ): readonly string[] | undefined {
   const texts = service.loadBalancerSourceRanges;
   if (texts.length === 0) return undefined;
   const ranges = texts.flatMap((text) => parseCidr(text.trim()) ?? []);
   if (ranges.some((range) => range.prefixLength === 0)) return undefined;
-  const own = ranges.filter((range) => versionFamily(range.base.version) === of.family);
-  const nodeIPs = of.view.nodeIPs.flatMap((text) => parseIpSloppily(text) ?? []);
+  const own = ranges.filter((range) => versionFamily(range.base.version) === known.family);
+  const nodeIPs = known.view.nodeIPs.flatMap((text) => parseIpSloppily(text) ?? []);
   const holdsNode = own.some((range) => nodeIPs.some((ip) => contains(range, ip)));
-  const width = of.family === 'IPv4' ? 32 : 128;
+  const width = known.family === 'IPv4' ? 32 : 128;
   // If the node has the address, its own traffic to it has that source address.
-  const vips = holdsNode ? of.vips.map((vip) => `${vip}/${width}`) : [];
+  const vips = holdsNode ? known.vips.map((vip) => `${vip}/${width}`) : [];
   return [...new Set([...own.map(formatCidr), ...vips])];
 }
 

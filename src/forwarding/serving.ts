@@ -27,11 +27,11 @@ export class ServingEndpoints {
   has(
     id: ServicePortId,
     endpoint: Pick<Endpoint, 'address' | 'port'>,
-    of: { readonly slices: () => readonly SliceObject[]; readonly view: NodeView },
+    cluster: { readonly slices: () => readonly SliceObject[]; readonly view: NodeView },
   ): boolean {
     const name = nameOf(id.namespace, id.service);
     const known = this.#kept.get(name)?.get(servicePortKey(id));
-    const serving = known ?? this.#keep(name, id, readServing(id, of.slices(), of.view));
+    const serving = known ?? this.#keep(name, id, readServing(id, cluster.slices(), cluster.view));
     return serving.has(endpointKey(endpoint));
   }
 

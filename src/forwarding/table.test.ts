@@ -10,12 +10,12 @@ function table(): ForwardingTable {
   return new ForwardingTable(view());
 }
 
-function addresses(of: ForwardingTable, key = KEY): string[] | undefined {
-  return of.get(key)?.clusterEndpoints.map((e) => `${e.address}:${e.port}`);
+function addresses(rows: ForwardingTable, key = KEY): string[] | undefined {
+  return rows.get(key)?.clusterEndpoints.map((e) => `${e.address}:${e.port}`);
 }
 
-function lostTo(of: ForwardingTable, name: string): (string | undefined)[] {
-  const frontends = of.ofService(`ns/${name}`).flatMap((row) => row.frontends);
+function lostTo(rows: ForwardingTable, name: string): (string | undefined)[] {
+  const frontends = rows.ofService(`ns/${name}`).flatMap((row) => row.frontends);
   return frontends.map(({ notServed }) =>
     notServed?.reason === 'other-service' ? notServed.service : undefined,
   );

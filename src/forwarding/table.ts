@@ -264,16 +264,16 @@ export class ForwardingTable {
   #claimAnew(entry: Entry): Record<'lost' | 'won', ReadonlySet<string>> {
     const { name, service } = entry;
     const lost = this.#claims.withdraw(entry.claimants);
-    const of = { name, view: this.#view };
-    entry.claimants = service === undefined ? [] : claimantsOf(service, of);
+    const claimed = { name, view: this.#view };
+    entry.claimants = service === undefined ? [] : claimantsOf(service, claimed);
     return { lost, won: this.#claims.enter(entry.claimants) };
   }
 
   #watchAnew(entry: Entry): void {
     const { name, service } = entry;
     this.#claims.unwatch(entry.watched, name);
-    const of = { view: this.#view, host: this.#externalIps.host };
-    entry.watched = service === undefined ? NOTHING : hiddenNodePorts(service, of);
+    const node = { view: this.#view, host: this.#externalIps.host };
+    entry.watched = service === undefined ? NOTHING : hiddenNodePorts(service, node);
     this.#claims.watch(entry.watched, name);
   }
 

@@ -45,7 +45,7 @@ export type WatchDrops = (ends: readonly End[], signal: AbortSignal) => DropWatc
 
 /** Removes what a kube-proxy in ipvs mode has left; call it when its chains of iptables are gone. */
 export type RemoveKubeProxyIpvs = (
-  of: {
+  parts: {
     readonly plane: Pick<DataPlane, 'adopt'>;
     readonly log: Pick<Logger, 'info' | 'warn'>;
     readonly ipvs: Pick<Settings['ipvs'], 'excludeCidrs'>;

@@ -45,11 +45,11 @@ export async function readPatient(runFolder: string): Promise<Patient> {
   }
 }
 
-async function subjectOf(of: Pick<Subject, 'agent' | 'node' | 'usedMode'>): Promise<Subject> {
+async function subjectOf(asked: Pick<Subject, 'agent' | 'node' | 'usedMode'>): Promise<Subject> {
   return {
-    ...of,
+    ...asked,
     sysctls: kernelSysctls(),
-    places: once(() => readPlaces(of.node?.rows ?? [])),
+    places: once(() => readPlaces(asked.node?.rows ?? [])),
     modes: (await allModes()).map(modeAbout),
   };
 }

@@ -18,17 +18,17 @@ export function tarOf(files: readonly TarFile[], dateMs: number): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK_BYTES)]);
 }
 
-function headerOf(of: { path: string; size: number; dateMs: number }): Buffer {
-  if (Buffer.byteLength(of.path) > NAME_BYTES) {
-    throw new RangeError(`the path ${of.path} is too long for an archive`);
+function headerOf(file: { path: string; size: number; dateMs: number }): Buffer {
+  if (Buffer.byteLength(file.path) > NAME_BYTES) {
+    throw new RangeError(`the path ${file.path} is too long for an archive`);
   }
   const block = Buffer.alloc(BLOCK_BYTES);
-  block.write(of.path, 0, 'utf8');
+  block.write(file.path, 0, 'utf8');
   writeOctal(block, ONLY_OWNER, { at: 100, digits: 7 });
   writeOctal(block, 0, { at: 108, digits: 7 });
   writeOctal(block, 0, { at: 116, digits: 7 });
-  writeOctal(block, of.size, { at: 124, digits: 11 });
-  writeOctal(block, Math.floor(of.dateMs / 1000), { at: 136, digits: 11 });
+  writeOctal(block, file.size, { at: 124, digits: 11 });
+  writeOctal(block, Math.floor(file.dateMs / 1000), { at: 136, digits: 11 });
   block.write(FILE, 156, 'latin1');
   block.write('ustar\u000000', 257, 'latin1');
   // The sum is over the header with spaces in its own place.

@@ -38,9 +38,9 @@ export function targetFrom(text: string): Target {
 
 export async function inquire(
   basis: Basis,
-  of: { readonly text: string; readonly target: Target; readonly options: AskOptions },
+  asked: { readonly text: string; readonly target: Target; readonly options: AskOptions },
 ): Promise<Inquiry> {
-  const { text, target, options } = of;
+  const { text, target, options } = asked;
   const find = async (name: string): Promise<Pod> => {
     const pod = await podNamed(name, basis, options);
     if (pod !== undefined) return pod;

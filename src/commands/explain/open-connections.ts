@@ -31,13 +31,13 @@ const OPEN_TCP_STATES: ReadonlySet<number> = new Set([1, 2, 3, 4, 5]);
 /** Only the agent's machine has the connections, and only its network namespace shows them. */
 export async function reportOpen(
   changes: readonly Change[],
-  of: {
+  observed: {
     readonly table: ForwardingTable;
     readonly agent: AgentNode | undefined;
     readonly runFolder: string;
   },
 ): Promise<OpenReport> {
-  const { table, agent, runFolder } = of;
+  const { table, agent, runFolder } = observed;
   if (agent === undefined) return { notCounted: 'these are not the rows of a running agent' };
   if (agent.networkNamespace !== ownNetworkNamespace()) {
     return { notCounted: 'the agent serves another network namespace' };
@@ -48,13 +48,13 @@ export async function reportOpen(
 /** Counts by conntrack of this network namespace and, where the mode has one, by its forwarder. */
 async function countOpen(
   changes: readonly Change[],
-  of: {
+  node: {
     readonly table: ForwardingTable;
     readonly mode: string;
     readonly runFolder: string;
   },
 ): Promise<OpenReport> {
-  const { table, mode, runFolder } = of;
+  const { table, mode, runFolder } = node;
   const tally = new OpenTally(changes, (id, endpoint) => table.isServing(id, endpoint));
   const { copied, unseenConnections: unseen } = (await modeOfAgent(mode)) ?? {};
   const signal = AbortSignal.timeout(READ_DEADLINE_MS);

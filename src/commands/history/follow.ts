@@ -20,34 +20,34 @@ const POLL_MS = 500;
 const HELD_BACK_MS = 2_000;
 
 /** Prints what comes, until the signal is aborted. Goes on when the agent is restarted. */
-export async function followHistory(of: Following, signal: AbortSignal): Promise<void> {
-  let { run, seq } = of.after;
+export async function followHistory(following: Following, signal: AbortSignal): Promise<void> {
+  let { run, seq } = following.after;
   let day: string | undefined;
   let isAway = false;
   while (!signal.aborted) {
-    await of.clock.sleep(POLL_MS, signal);
-    const page = await nextPage(of, seq);
+    await following.clock.sleep(POLL_MS, signal);
+    const page = await nextPage(following, seq);
     if (page === undefined) {
-      if (!isAway) of.onNote('the agent does not respond; retrying');
+      if (!isAway) following.onNote('the agent does not respond; retrying');
       isAway = true;
       continue;
     }
     isAway = false;
     if (page.run !== run) {
-      of.onNote('the agent was restarted: what happened in between is not known');
+      following.onNote('the agent was restarted: what happened in between is not known');
       [run, seq] = [page.run, 0];
       continue;
     }
     const ready = completeOnes(page.entries);
     const last = ready.at(-1);
     if (last === undefined) continue;
-    of.onEntries(ready, day);
+    following.onEntries(ready, day);
     [seq, day] = [last.seq, dayOf(last.atMs)];
   }
 }
 
-async function nextPage(of: Following, afterSeq: number): Promise<HistoryPage | undefined> {
-  const { request, service } = of;
+async function nextPage(following: Following, afterSeq: number): Promise<HistoryPage | undefined> {
+  const { request, service } = following;
   try {
     return await readHistory({ afterSeq, ...(service === undefined ? {} : { service }) }, request);
   } catch (error) {

@@ -8,14 +8,14 @@ import { toGivenYaml } from '../../config/write.ts';
 import { VERSION } from './version.ts';
 
 /** What the running process reports to commands about itself. */
-export function agentNode(of: {
+export function agentNode(parts: {
   readonly agent: Pick<Agent, 'table' | 'facts' | 'missing'>;
   readonly nodeName: string;
   readonly currentConfig: () => LoadedConfig;
   readonly manifests?: readonly string[];
 }): AgentNode {
-  const { agent, nodeName, manifests } = of;
-  const { settings, fields } = of.currentConfig();
+  const { agent, nodeName, manifests } = parts;
+  const { settings, fields } = parts.currentConfig();
   const { serverUrl } = settings.api;
   return {
     pid: process.pid,

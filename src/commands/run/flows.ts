@@ -18,7 +18,7 @@ export interface FollowedFlows {
 }
 
 /** Keeps connection tracking in step with what the kernel has acknowledged. */
-export function followFlows(of: {
+export function followFlows(parts: {
   readonly agent: () => Agent;
   readonly addresses: KnownAddresses;
   readonly metrics: AgentMetrics;
@@ -26,7 +26,7 @@ export function followFlows(of: {
   readonly log: Logger;
   readonly conntrack: Conntrack;
 }): FollowedFlows {
-  const { agent, addresses, metrics, history, log, conntrack } = of;
+  const { agent, addresses, metrics, history, log, conntrack } = parts;
   const reconciler = new FlowReconciler({
     conntrack,
     nodePortAddresses: () => servedAddresses(agent().facts, addresses.current),

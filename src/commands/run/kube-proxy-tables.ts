@@ -18,8 +18,8 @@ export interface KubeProxyTablesOptions {
  * Deletes the tables of the kube-proxy that ran here before. Call it after the first sync: until
  * then they forward packets, and from then on nothing keeps them up to date.
  */
-export async function removeKubeProxyTables(of: KubeProxyTablesOptions): Promise<void> {
-  using connection = new NftConnection(of.openNetlink());
+export async function removeKubeProxyTables(options: KubeProxyTablesOptions): Promise<void> {
+  using connection = new NftConnection(options.openNetlink());
   try {
     const left: TableRef[] = [];
     for (const table of TABLES) {
@@ -29,10 +29,10 @@ export async function removeKubeProxyTables(of: KubeProxyTablesOptions): Promise
     const batch = connection.begin();
     for (const table of left) batch.deleteTable(table);
     await connection.commit(batch);
-    of.log.info({ tables: left.length }, 'removed the nftables tables of kube-proxy');
+    options.log.info({ tables: left.length }, 'removed the nftables tables of kube-proxy');
   } catch (error) {
     // Leftover tables are no reason to stop.
-    of.log.warn(
+    options.log.warn(
       `cannot delete the nftables tables of kube-proxy, which nothing keeps up to date: ${String(error)}; delete them: nft delete table ip kube-proxy`,
     );
   }

@@ -32,10 +32,10 @@ export function assertNetAdmin(held = effectiveCapabilities()): void {
 /** Sets the conntrack limits, what the mode needs, and the OOM score. */
 export async function prepareMachine(
   settings: Settings,
-  of: MachineContext,
+  context: MachineContext,
   needed: readonly NeededSysctl[] = [],
 ): Promise<void> {
-  const { log, sysctls = kernelSysctls() } = of;
+  const { log, sysctls = kernelSysctls() } = context;
   await setOomScore({
     score: settings.oomScoreAdj,
     onProblem: ({ code, message, next }) => log.warn({ code }, `${message}; ${next}`),
@@ -43,16 +43,19 @@ export async function prepareMachine(
   const { changes, problems } = await setConntrackLimits(
     { ...settings.conntrack, cpuCount: onlineCpuCount() },
     sysctls,
-    join(of.runFolder, SYSCTL_STATE),
+    join(context.runFolder, SYSCTL_STATE),
   );
   for (const { name, before, after } of changes) log.info({ name, before, after }, 'set sysctl');
   for (const problem of problems) log.warn({ code: problem.code }, problem.message);
-  for (const each of needed) await setNeededSysctl(each, of);
+  for (const each of needed) await setNeededSysctl(each, context);
 }
 
 /** In an unprivileged container it cannot be written; that is no reason not to serve. */
-export async function setNeededSysctl(needed: NeededSysctl, of: MachineContext): Promise<void> {
-  const { log, runFolder, sysctls = kernelSysctls() } = of;
+export async function setNeededSysctl(
+  needed: NeededSysctl,
+  context: MachineContext,
+): Promise<void> {
+  const { log, runFolder, sysctls = kernelSysctls() } = context;
   try {
     const change = await setNeeded(needed, sysctls, join(runFolder, SYSCTL_STATE));
     if (change) log.info({ ...change }, 'set sysctl');
@@ -67,8 +70,8 @@ export async function setNeededSysctl(needed: NeededSysctl, of: MachineContext):
  * written, as in an unprivileged container, they do not work there; it is logged once, and everything
  * else is served.
  */
-export function localhostServer(of: MachineContext): () => Promise<void> {
-  const { log, runFolder, sysctls = kernelSysctls() } = of;
+export function localhostServer(context: MachineContext): () => Promise<void> {
+  const { log, runFolder, sysctls = kernelSysctls() } = context;
   let told = '';
   return async () => {
     try {

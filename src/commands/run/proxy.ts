@@ -162,14 +162,14 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
 
 function agentMetrics(
   { config, mode, plane, restClient, droppedLogLineCount }: ProxyParts,
-  of: {
+  measured: {
     readonly agentOf: () => Agent;
     readonly budget: ConnectionBudget;
     readonly relay: LocalhostRelay | undefined;
     readonly startedAtMs: number;
   },
 ): AgentMetrics {
-  const { agentOf, budget, relay, startedAtMs } = of;
+  const { agentOf, budget, relay, startedAtMs } = measured;
   return new AgentMetrics({
     ...(mode.packetCounters ? { packetCounters: mode.packetCounters } : {}),
     failureNames: mode.failureMetrics,
@@ -215,12 +215,12 @@ function planeReadings(plane: DataPlane, { readsAttachmentsCheaply }: Mode): Pla
 
 function serviceHealthServers(
   { log, events }: Pick<ProxyParts, 'log' | 'events'>,
-  of: { readonly agentOf: () => Agent; readonly budget: ConnectionBudget },
+  parts: { readonly agentOf: () => Agent; readonly budget: ConnectionBudget },
 ): ServiceHealthServers {
   return new ServiceHealthServers({
-    facts: () => of.agentOf().facts,
-    isHealthy: () => readyz(of.agentOf().conditions()).ok,
-    budget: of.budget,
+    facts: () => parts.agentOf().facts,
+    isHealthy: () => readyz(parts.agentOf().conditions()).ok,
+    budget: parts.budget,
     onListenFailure: ({ namespace, name, port, error }) => {
       log.warn({ service: `${namespace}/${name}`, port }, error.message);
       events.serviceHealthFailed({ namespace, name }, error.message);

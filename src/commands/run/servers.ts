@@ -28,7 +28,7 @@ import { VERSION } from './version.ts';
 type Task = (signal: AbortSignal) => Promise<void>;
 
 /** The servers for load balancers, Prometheus and the other commands. */
-export function serverTasks(of: {
+export function serverTasks(parts: {
   readonly agent: Agent;
   readonly plane: DataPlane;
   readonly routes?: ServiceRoutes;
@@ -46,14 +46,14 @@ export function serverTasks(of: {
   readonly runFolder: string;
   readonly startedAtMs: number;
 }): Task[] {
-  const { agent, plane, metrics, budget, log, startedAtMs } = of;
-  const { settings } = of.currentConfig();
+  const { agent, plane, metrics, budget, log, startedAtMs } = parts;
+  const { settings } = parts.currentConfig();
   const rowPages = new RowPages(
     () => agent.table,
     (id) => agent.rowState(id),
   );
   const historyPages = {
-    history: of.history,
+    history: parts.history,
     clock: systemClock,
     serviceNow: (service: string) => serviceNow(agent.table, service),
   };
@@ -85,9 +85,9 @@ export function serverTasks(of: {
           endsWhenServerFails,
           mode: settings.mode,
           metrics,
-          configuration: () => parse(toConfigurationYaml(of.currentConfig().fields)) as unknown,
+          configuration: () => parse(toConfigurationYaml(parts.currentConfig().fields)) as unknown,
           ...(features.flagzPage
-            ? { flagz: { flags: () => shownFlags(of.currentConfig().flags) } }
+            ? { flagz: { flags: () => shownFlags(parts.currentConfig().flags) } }
             : {}),
           ...(features.statuszPage
             ? { statusz: { version: VERSION, startedAtMs, clock: systemClock } }
@@ -99,13 +99,13 @@ export function serverTasks(of: {
     (signal) =>
       runStatusSocket(
         {
-          path: join(of.runFolder, STATUS_SOCKET),
-          snapshot: () => statusPage(of),
+          path: join(parts.runFolder, STATUS_SOCKET),
+          snapshot: () => statusPage(parts),
           counters: () => plane.counters(),
-          node: () => agentNode(of),
+          node: () => agentNode(parts),
           rows: (request) => rowPages.page(request),
           traffic: new TrafficPages({
-            run: of.history.run,
+            run: parts.history.run,
             table: () => agent.table,
             plane,
             monotonicMs: () => systemClock.monotonicMs(),

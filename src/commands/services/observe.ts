@@ -19,12 +19,12 @@ export class Observation {
   /** `host`: state of this machine, if it is the node; else only the Node object is known. */
   constructor(
     view: NodeView,
-    of: { readonly nodeObject?: 'expected' | 'none'; readonly host?: HostState } = {},
+    expected: { readonly nodeObject?: 'expected' | 'none'; readonly host?: HostState } = {},
   ) {
     this.table = new ForwardingTable(view);
-    this.#host = of.host;
-    if (of.host) this.table.setHost(of.host);
-    if (of.nodeObject === 'none') this.#missing.delete('node');
+    this.#host = expected.host;
+    if (expected.host) this.table.setHost(expected.host);
+    if (expected.nodeObject === 'none') this.#missing.delete('node');
   }
 
   /** Resolves when the initial list of every kind is complete. */

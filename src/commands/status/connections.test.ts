@@ -93,7 +93,7 @@ function forwarderWith(all: readonly WireConnection[] | undefined) {
   const read: CopiedConnections['read'] = async ({ most }) => {
     return all && { first: all.slice(0, most), count: all.length };
   };
-  return { of: { addresses: [FORWARDER_ADDRESS], read }, runFolder: '/run/fairlead' };
+  return { copied: { addresses: [FORWARDER_ADDRESS], read }, runFolder: '/run/fairlead' };
 }
 
 async function shownOf(
@@ -158,7 +158,7 @@ describe('connections of a forwarder', () => {
     const read: CopiedConnections['read'] = async () => {
       throw new PlaneError('it did not answer', { code: 'FORWARDER_SILENT', next: 'wait' });
     };
-    const forwarder = { of: { addresses: [], read }, runFolder: '/run/fairlead' };
+    const forwarder = { copied: { addresses: [], read }, runFolder: '/run/fairlead' };
     const sources = { conntrack: kernel(FLOWS), forwarder, ...NOW };
     const shown = await readConnections(FRONTENDS, ALL, sources);
     const [first, second] = stripVTControlCharacters(connectionsView(shown, 80)).split('\n');

@@ -50,8 +50,8 @@ function apiServer({ apiServer: server }: StatusPage, width: number): string {
 
 function conditions({ conditions: all, atMs }: StatusPage, width: number): string {
   const { connected, timely, ...single } = all;
-  const prefixed = (prefix: string, of: Readonly<Record<string, Condition>>) =>
-    Object.entries(of).map(([name, value]) => [`${prefix}.${name}`, value] as const);
+  const prefixed = (prefix: string, conditions: Readonly<Record<string, Condition>>) =>
+    Object.entries(conditions).map(([name, value]) => [`${prefix}.${name}`, value] as const);
   const named = [
     ...prefixed('connected', connected),
     ...prefixed('timely', timely),
@@ -66,7 +66,7 @@ function conditions({ conditions: all, atMs }: StatusPage, width: number): strin
   return formatWrappedTable([heads('CONDITION', 'TRUE', 'FOR', 'REASON'), ...rows], { width });
 }
 
-function propagation({ propagation: of }: StatusPage): string {
+function propagation({ propagation: summary }: StatusPage): string {
   const line = (name: string, { count, p50Ms, p90Ms, p99Ms, maxMs }: Quantiles): string[] => [
     name,
     String(count),
@@ -74,8 +74,8 @@ function propagation({ propagation: of }: StatusPage): string {
   ];
   return formatTextTable([
     heads('LATENCY (LAST 1,000 CHANGES)', 'CHANGES', 'MEDIAN', 'P90', 'P99', 'MAX'),
-    line('from receipt to kernel', of.received),
-    line('from trigger to kernel', of.triggered),
+    line('from receipt to kernel', summary.received),
+    line('from trigger to kernel', summary.triggered),
   ]);
 }
 

@@ -18,7 +18,7 @@ export interface ConnectionsWanted {
 export interface ConnectionSources {
   readonly conntrack: Conntrack;
   /** Undefined: the mode has none. */
-  readonly forwarder?: { readonly of: CopiedConnections; readonly runFolder: string };
+  readonly forwarder?: { readonly copied: CopiedConnections; readonly runFolder: string };
   /** Connections of the mode that no conntrack entry shows. */
   readonly unseen: string | undefined;
   readonly nowMs: number;
@@ -42,7 +42,7 @@ export async function readConnections(
       frontends: own,
       most: Math.max(0, most - (copied?.connections.length ?? 0)),
       signal,
-      ...(forwarder ? { except: forwarder.of.addresses } : {}),
+      ...(forwarder ? { except: forwarder.copied.addresses } : {}),
     });
     const connections = first.map((each) => connectionOf(each, nowMs));
     return {
@@ -77,12 +77,12 @@ async function readCopied(
 
 /** Sorted like those of the kernel. Without a forwarder there are none. */
 async function copiedOf(
-  { of, runFolder }: NonNullable<ConnectionSources['forwarder']>,
+  { copied, runFolder }: NonNullable<ConnectionSources['forwarder']>,
   { service, most, signal }: CopiedWanted,
 ): Promise<NonNullable<Connections['copied']>> {
   // Only the first ones of a Service are shown, but the forwarder knows no Service by its name.
   const asked = service === undefined ? Math.min(most, ALL) : ALL;
-  const found = await of.read({ runFolder, most: asked, signal });
+  const found = await copied.read({ runFolder, most: asked, signal });
   const all = (found?.first ?? []).map(copiedConnectionOf);
   if (service === undefined) {
     return { connections: all.toSorted(inOrder), count: found?.count ?? 0 };

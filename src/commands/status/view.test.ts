@@ -22,8 +22,8 @@ function page(more: Partial<StatusPage> = {}): StatusPage {
   };
 }
 
-function lines(of: StatusPage, form?: StatusForm): string[] {
-  return stripVTControlCharacters(statusView(of, form)).split('\n');
+function lines(page: StatusPage, form?: StatusForm): string[] {
+  return stripVTControlCharacters(statusView(page, form)).split('\n');
 }
 
 function failing(names: readonly string[], why: string) {

@@ -79,11 +79,16 @@ export function wrapped(text: string, width: number): string[] {
 }
 
 /** Each fits a line; longer ones break at the next best positions, at last anywhere. */
-function partsOf(text: string, of: { readonly width: number; readonly level: number }): string[] {
-  const places = BREAKS[of.level];
-  if (text.trimEnd().length <= of.width) return [text];
-  if (places === undefined) return chunks(text, of.width);
-  return text.split(places).flatMap((part) => partsOf(part, { ...of, level: of.level + 1 }));
+function partsOf(
+  text: string,
+  limits: { readonly width: number; readonly level: number },
+): string[] {
+  const places = BREAKS[limits.level];
+  if (text.trimEnd().length <= limits.width) return [text];
+  if (places === undefined) return chunks(text, limits.width);
+  return text
+    .split(places)
+    .flatMap((part) => partsOf(part, { ...limits, level: limits.level + 1 }));
 }
 
 function chunks(text: string, width: number): string[] {

@@ -34,9 +34,9 @@ const AGREES: Judgement = { agrees: true };
 export function judge(
   prediction: Prediction,
   proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer' | 'drop'>,
-  of: JudgedCase,
+  judged: JudgedCase,
 ): Judgement {
-  return refinedByDrop(judgeByRules(prediction, proof, of), proof.drop?.cause);
+  return refinedByDrop(judgeByRules(prediction, proof, judged), proof.drop?.cause);
 }
 
 /** Of these only the kernel knows why; all others are explained by the rules that were met. */
@@ -55,15 +55,15 @@ function refinedByDrop(judgement: Judgement, cause: DropCause | undefined): Judg
 function judgeByRules(
   prediction: Prediction,
   proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
-  of: JudgedCase,
+  judged: JudgedCase,
 ): Judgement {
   const { outcome, answer } = proof;
   const foreign = foreignRule(outcome);
-  if (foreign !== undefined) return stoppedBy(foreign, outcome, of);
-  if (outcome.is === 'lost' && !ROUTED.has(prediction.action)) return lostAfter(proof, of);
+  if (foreign !== undefined) return stoppedBy(foreign, outcome, judged);
+  if (outcome.is === 'lost' && !ROUTED.has(prediction.action)) return lostAfter(proof, judged);
   switch (prediction.action) {
     case 'forward':
-      return judgeForwarded(prediction, proof, of);
+      return judgeForwarded(prediction, proof, judged);
     case 'reject':
       if (outcome.is === 'rejected') return AGREES;
       // No rule is for it, and nothing listens there.
@@ -71,14 +71,16 @@ function judgeByRules(
         return AGREES;
       }
       // The kernel limits how many ICMP errors it sends.
-      if (outcome.is === 'dropped' && of.protocol === 'UDP') return AGREES;
-      return otherwise('should have been rejected', outcome, of);
+      if (outcome.is === 'dropped' && judged.protocol === 'UDP') return AGREES;
+      return otherwise('should have been rejected', outcome, judged);
     case 'drop':
-      return outcome.is === 'dropped' ? AGREES : otherwise('should have been dropped', outcome, of);
+      return outcome.is === 'dropped'
+        ? AGREES
+        : otherwise('should have been dropped', outcome, judged);
     case 'pass':
       // Where the routes lead is not predicted.
       if (outcome.is === 'passed' || outcome.is === 'lost') return AGREES;
-      return otherwise('should have passed untranslated', outcome, of);
+      return otherwise('should have passed untranslated', outcome, judged);
     case 'other-service':
       return AGREES;
   }
@@ -120,14 +122,15 @@ function stoppedBy(rule: MetRule, { is }: Observed, { subject, goal }: JudgedCas
 function judgeForwarded(
   prediction: Extract<Prediction, { action: 'forward' }>,
   { kind, outcome, answer }: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
-  of: JudgedCase,
+  judged: JudgedCase,
 ): Judgement {
-  const { subject, goal } = of;
+  const { subject, goal } = judged;
   if (outcome.is !== 'forwarded' && outcome.is !== 'handed over') {
-    return otherwise('should have been forwarded', outcome, of);
+    return otherwise('should have been forwarded', outcome, judged);
   }
   if (outcome.is === 'forwarded') {
-    const wrong = wrongEndpoint(prediction, outcome, of) ?? wrongSource(prediction, outcome, of);
+    const wrong =
+      wrongEndpoint(prediction, outcome, judged) ?? wrongSource(prediction, outcome, judged);
     if (wrong !== undefined) return wrong;
   }
   if (outcome.is === 'handed over' && outcome.reached === false) {
@@ -151,7 +154,7 @@ function judgeForwarded(
       );
     case 'silent':
       // A datagram need not be answered.
-      return of.protocol === 'UDP'
+      return judged.protocol === 'UDP'
         ? AGREES
         : differs(
             'ENDPOINT_SILENT',

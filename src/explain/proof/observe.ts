@@ -21,32 +21,33 @@ export interface Observation {
 }
 
 /** What became of the probe's packet, and the rules that it met. `last`: as it was seen last. */
-export function observe(of: Observation): {
+export function observe(observation: Observation): {
   readonly outcome: Observed;
   readonly steps: readonly ProofStep[];
   readonly last?: PacketHeader;
 } {
-  const events = onTheWayOut(of.events);
+  const events = onTheWayOut(observation.events);
   const steps: ProofStep[] = [];
   let [hook, isAtEnd] = ['', false];
   let packet: PacketHeader | undefined;
   for (const event of events) {
-    const isProbe = event.table === of.probe.table;
-    hook = of.hookOf(event) ?? hook;
+    const isProbe = event.table === observation.probe.table;
+    hook = observation.hookOf(event) ?? hook;
     packet = event.packet ?? packet;
-    if (isProbe) isAtEnd = of.probe.lastChains.includes(event.chain);
-    const step = isProbe ? undefined : stepOf(event, hook, of);
+    if (isProbe) isAtEnd = observation.probe.lastChains.includes(event.chain);
+    const step = isProbe ? undefined : stepOf(event, hook, observation);
     if (step === undefined) continue;
     steps.push(step);
     if (step.verdict !== 'drop') continue;
     const { table, chain, handle, ours } = step;
     const by: MetRule = { table, chain, ours, ...(handle === undefined ? {} : { handle }) };
-    const isRejected = of.answer.is === 'refused' || of.answer.is === 'unreachable';
+    const isRejected =
+      observation.answer.is === 'refused' || observation.answer.is === 'unreachable';
     const outcome = { is: isRejected ? 'rejected' : 'dropped', by } as const;
     return { outcome, steps, ...(packet === undefined ? {} : { last: packet }) };
   }
   if (packet === undefined) return { outcome: { is: 'lost', after: hook }, steps };
-  const outcome: Observed = isAtEnd ? arrived(packet, of) : { is: 'lost', after: hook };
+  const outcome: Observed = isAtEnd ? arrived(packet, observation) : { is: 'lost', after: hook };
   return { outcome, steps, last: packet };
 }
 
@@ -87,12 +88,12 @@ function isSamePacket(a: PacketHeader | undefined, b: PacketHeader | undefined):
 }
 
 /** Only rules that matched, and policies that end the way. */
-function stepOf(event: TraceEvent, hook: string, of: Observation): ProofStep | undefined {
+function stepOf(event: TraceEvent, hook: string, observation: Observation): ProofStep | undefined {
   const { kind, handle, verdict = '', target, packet } = event;
   const isMatch = kind === 'rule' && handle !== undefined;
   if (!isMatch && !(kind === 'policy' && verdict === 'drop')) return undefined;
-  const ours = of.isOurs(event);
-  const does = ours ? of.wordsOf(event) : undefined;
+  const ours = observation.isOurs(event);
+  const does = ours ? observation.wordsOf(event) : undefined;
   return {
     hook,
     table: `${event.family} ${event.table}`,

@@ -202,8 +202,8 @@ describe('predict(), node ports', () => {
       {},
       { leavesAlone: ALL_LEFT, machineAddresses: ['172.30.1.1', '10.1.0.254'] },
     );
-    const elsewhereAt = (of: typeof rows, from: string) =>
-      brief(ask(of, '10.1.0.254:30080', { place, from }));
+    const elsewhereAt = (asked: typeof rows, from: string) =>
+      brief(ask(asked, '10.1.0.254:30080', { place, from }));
     for (const from of ['pod', 'host', 'outside']) {
       assert.equal(elsewhereAt(rowsOf([EDGE]), from), 'REFUSED_NO_ENDPOINTS reject');
       const dropped = 'DROPPED_NO_LOCAL_ENDPOINTS drop';

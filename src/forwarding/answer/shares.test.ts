@@ -21,9 +21,12 @@ const PLACE = {
 function shares(
   more: Parameters<typeof service>[0],
   endpoints: Parameters<typeof slice>[0],
-  { of = {}, madeBy = () => undefined }: { of?: Partial<NodeView>; madeBy?: MadeBy } = {},
+  {
+    nodeView = {},
+    madeBy = () => undefined,
+  }: { nodeView?: Partial<NodeView>; madeBy?: MadeBy } = {},
 ) {
-  const here = view(of);
+  const here = view(nodeView);
   const [web, slices] = [service(more), [slice(endpoints)]];
   const [row] = compile({ service: web, slices, family: 'IPv4', view: here });
   const frontend = row?.frontends[0];
@@ -63,7 +66,7 @@ it('takes the reasons of the local list where the policy is Local', () => {
 
 it('keeps the source at an endpoint with an address of this node, which is not routed to', () => {
   const endpoints = [endpoint('10.1.0.7'), endpoint('172.30.1.1')];
-  const found = shares({}, endpoints, { of: { masqueradeAll: true } });
+  const found = shares({}, endpoints, { nodeView: { masqueradeAll: true } });
   assert.deepEqual(
     found.map(({ endpoint: at, keepsSource = false }) => [at, keepsSource]),
     [
@@ -76,7 +79,7 @@ it('keeps the source at an endpoint with an address of this node, which is not r
 it('shows the node to an endpoint of this node that a process connects to', () => {
   const endpoints = [endpoint('10.1.0.1'), endpoint('10.1.0.7'), endpoint('172.30.1.1')];
   for (const masqueradeAll of [false, true]) {
-    const found = shares({}, endpoints, { of: { masqueradeAll }, madeBy: () => 'process' });
+    const found = shares({}, endpoints, { nodeView: { masqueradeAll }, madeBy: () => 'process' });
     assert.deepEqual(
       found.map(({ nodeSource = false, keepsSource = false }) => [nodeSource, keepsSource]),
       // Masqueraded connections all have an address of the node.

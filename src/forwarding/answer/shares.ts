@@ -66,9 +66,9 @@ export function sharesOf(
 function otherSource(
   address: string,
   prediction: Prediction,
-  of: { readonly source: Source; readonly place: Place; readonly isSelf: boolean },
+  asked: { readonly source: Source; readonly place: Place; readonly isSelf: boolean },
 ): Pick<EndpointShare, 'keepsSource' | 'nodeSource'> {
-  const { source, place, isSelf } = of;
+  const { source, place, isSelf } = asked;
   if (prediction.action !== 'forward' || source.class === 'host') return {};
   const isOwn = isOwnAddress(address, place);
   if (place.madeBy?.(prediction, source.class) === 'process') {

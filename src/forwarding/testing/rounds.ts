@@ -21,13 +21,16 @@ export interface Compared {
  * The ratio of processor time, large work to small. The two alternate and medians are compared, so
  * that a disturbance of a few rounds changes neither.
  */
-export function compare(of: { readonly small: () => void; readonly large: () => void }): Compared {
-  const calls = { small: callsOfARound(of.small), large: callsOfARound(of.large) };
+export function compare(work: {
+  readonly small: () => void;
+  readonly large: () => void;
+}): Compared {
+  const calls = { small: callsOfARound(work.small), large: callsOfARound(work.large) };
   const small: number[] = [];
   const large: number[] = [];
   while (small.length < ROUNDS) {
-    small.push(processorMs(of.small, calls.small));
-    large.push(processorMs(of.large, calls.large));
+    small.push(processorMs(work.small, calls.small));
+    large.push(processorMs(work.large, calls.large));
   }
   return compared(small, large);
 }

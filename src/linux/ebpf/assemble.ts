@@ -26,10 +26,12 @@ export interface AssembledProgram {
 export function assemble(object: BpfObject, program: ObjectFunction): AssembledProgram {
   const parts = partsOf(object, program);
   const code = Buffer.concat([...parts.keys()].map(({ instructions }) => instructions));
-  const all = <T extends { readonly at: number }>(list: (of: ObjectFunction) => readonly T[]) =>
-    [...parts].flatMap(([of, start]) => list(of).map((one) => ({ ...one, at: one.at + start })));
+  const all = <T extends { readonly at: number }>(list: (part: ObjectFunction) => readonly T[]) =>
+    [...parts].flatMap(([part, start]) =>
+      list(part).map((one) => ({ ...one, at: one.at + start })),
+    );
   const open: Relocation[] = [];
-  for (const relocation of all<Relocation>((of) => of.relocations)) {
+  for (const relocation of all<Relocation>((part) => part.relocations)) {
     if (relocation.kind !== 'call' && relocation.kind !== 'address') {
       open.push(relocation);
       continue;
@@ -44,9 +46,9 @@ export function assemble(object: BpfObject, program: ObjectFunction): AssembledP
     section: program.section,
     code,
     relocations: open,
-    funcInfo: all((of) => of.funcInfo),
-    lineInfo: all((of) => of.lineInfo),
-    coreRelocations: all((of) => of.coreRelocations),
+    funcInfo: all((part) => part.funcInfo),
+    lineInfo: all((part) => part.lineInfo),
+    coreRelocations: all((part) => part.coreRelocations),
   };
 }
 

@@ -36,13 +36,13 @@ function parse(elf: Elf): BpfObject {
   const btf = new Btf(types.bytes);
   const notes = parseBtfExt(section('.BTF.ext')?.bytes, btf);
   const code = elf.sections.filter(({ flags, size }) => (flags & EXECUTABLE) !== 0 && size > 0);
-  const functions = code.flatMap((of) => functionsOf(elf, of, notes.get(of.name)));
+  const functions = code.flatMap((each) => functionsOf(elf, each, notes.get(each.name)));
   return {
     license: text(section('license')?.bytes),
     programs: functions.filter((one) => one.section !== SUBPROGRAMS),
     functions: functions.filter((one) => one.section === SUBPROGRAMS),
     maps: mapDefinitions(btf),
-    data: elf.sections.filter(isData).map((of) => dataOf(elf, of)),
+    data: elf.sections.filter(isData).map((each) => dataOf(elf, each)),
     btf,
   };
 }
@@ -54,7 +54,10 @@ function functionsOf(
 ): ObjectFunction[] {
   const relocations = sectionRelocations(elf, section);
   return elf.symbols
-    .filter(({ type, section: of }) => type === SymbolType.function && of === section.index)
+    .filter(
+      ({ type, section: sectionIndex }) =>
+        type === SymbolType.function && sectionIndex === section.index,
+    )
     .sort((a, b) => a.value - b.value)
     .map(({ name, value, size }) => {
       const start = value / INSTRUCTION_BYTES;
@@ -83,7 +86,10 @@ function isData({ name, size }: ElfSection): boolean {
 function dataOf(elf: Elf, section: ElfSection): ObjectData {
   if (section.size > MOST_DATA_BYTES) throw new RangeError(`${section.name} is too large`);
   const variables = elf.symbols
-    .filter(({ type, section: of }) => type === SymbolType.object && of === section.index)
+    .filter(
+      ({ type, section: sectionIndex }) =>
+        type === SymbolType.object && sectionIndex === section.index,
+    )
     .map(({ name, value, size }) => [name, { offset: value, size }] as const);
   return {
     name: section.name,

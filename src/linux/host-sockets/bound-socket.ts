@@ -15,7 +15,7 @@ export interface BoundSocket {
 const MAPPED_PREFIX = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff);
 
 /** Ports of a socket in each family. */
-export function boundSockets(of: {
+export function boundSockets(bound: {
   readonly protocol: BoundSocket['protocol'];
   /** 4 or 16 bytes. */
   readonly address: Uint8Array;
@@ -23,7 +23,7 @@ export function boundSockets(of: {
   readonly inode: number;
   readonly ipv6Only: boolean;
 }): BoundSocket[] {
-  const { protocol, address, port, inode, ipv6Only } = of;
+  const { protocol, address, port, inode, ipv6Only } = bound;
   const at = (family: BoundSocket['family'], bytes: Uint8Array): BoundSocket => {
     const isEverywhere = bytes.every((byte) => byte === 0);
     const text = formatIp({ version: family === 'IPv4' ? 4 : 6, bytes });

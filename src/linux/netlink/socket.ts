@@ -93,15 +93,15 @@ class NetlinkSocket implements Netlink {
   #hasLost = false;
   #isEmpty = false;
 
-  constructor(of: {
+  constructor(parts: {
     readonly fd: number;
     readonly portId: number;
     readonly buffers: ReceiveBuffers;
   }) {
-    this.#fd = of.fd;
-    this.portId = of.portId;
-    this.#buffers = of.buffers;
-    this.#received = of.buffers.borrow();
+    this.#fd = parts.fd;
+    this.portId = parts.portId;
+    this.#buffers = parts.buffers;
+    this.#received = parts.buffers.borrow();
   }
 
   async send(bytes: Buffer): Promise<void> {

@@ -113,9 +113,9 @@ export function connectTo(fd: number, to: SocketAddress): void {
   orThrow(connect(fd, at.address, at.length), `connect a probe to ${to.address}`);
 }
 
-export function addressMemory(of: SocketAddress) {
+export function addressMemory(address: SocketAddress) {
   const memory = fixedMemory(MOST_SOCKET_ADDRESS_BYTES);
-  return { ...memory, length: encodeSocketAddress(memory.bytes, of) };
+  return { ...memory, length: encodeSocketAddress(memory.bytes, address) };
 }
 
 /** The address and port that a socket has now. */

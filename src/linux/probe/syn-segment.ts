@@ -16,16 +16,16 @@ const WINDOW = 64_240;
 const MSS_OPTION = [2, 4, 0x04, 0xc4];
 
 /** A TCP segment that asks for a connection, without its IP header. */
-export function synSegment(of: SynOf): Buffer {
+export function synSegment(syn: SynOf): Buffer {
   const segment = Buffer.alloc(SEGMENT_BYTES);
-  segment.writeUInt16BE(of.sourcePort, 0);
-  segment.writeUInt16BE(of.destinationPort, 2);
-  segment.writeUInt32BE(of.sequence, 4);
+  segment.writeUInt16BE(syn.sourcePort, 0);
+  segment.writeUInt16BE(syn.destinationPort, 2);
+  segment.writeUInt32BE(syn.sequence, 4);
   segment[12] = (SEGMENT_BYTES / 4) << 4;
   segment[13] = SYN;
   segment.writeUInt16BE(WINDOW, 14);
   segment.set(MSS_OPTION, 20);
-  segment.writeUInt16BE(checksum([...pseudoHeader(of), ...segment]), 16);
+  segment.writeUInt16BE(checksum([...pseudoHeader(syn), ...segment]), 16);
   return segment;
 }
 

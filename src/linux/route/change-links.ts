@@ -151,12 +151,12 @@ function upRequest(link: MachineLink): DumpQuestion {
 }
 
 /** ifinfomsg: family, type, index, flags and the mask of the flags to change. */
-function linkFixed(of: { readonly index: number; readonly flags: number }): Buffer {
+function linkFixed(link: { readonly index: number; readonly flags: number }): Buffer {
   const bytes = Buffer.alloc(LINK_FIXED_BYTES);
   bytes[0] = AF_UNSPEC;
-  bytes.writeInt32LE(of.index, 4);
-  bytes.writeUInt32LE(of.flags, 8);
-  bytes.writeUInt32LE(of.flags, 12);
+  bytes.writeInt32LE(link.index, 4);
+  bytes.writeUInt32LE(link.flags, 8);
+  bytes.writeUInt32LE(link.flags, 12);
   return bytes;
 }
 

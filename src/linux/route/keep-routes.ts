@@ -97,9 +97,9 @@ export class KernelRouteKeeper {
   /** Undefined: not decided yet. */
   #ranges: readonly Cidr[] | undefined;
 
-  constructor(of: { readonly clock: Clock; readonly random?: Random }) {
-    this.#clock = of.clock;
-    this.#random = of.random ?? Math.random;
+  constructor(parts: { readonly clock: Clock; readonly random?: Random }) {
+    this.#clock = parts.clock;
+    this.#random = parts.random ?? Math.random;
   }
 
   recheck(): void {
@@ -181,21 +181,21 @@ export class KernelRouteKeeper {
 /** Nothing is written when ours are as they should be, as after a restart. */
 async function write(
   routes: readonly MachineRoute[],
-  of: { readonly wanted: readonly Cidr[]; readonly ground: RouteGround },
+  kept: { readonly wanted: readonly Cidr[]; readonly ground: RouteGround },
 ): Promise<Changes> {
   const ours = routes.filter(isOurs);
-  const texts = new Set(of.wanted.map(formatCidr));
+  const texts = new Set(kept.wanted.map(formatCidr));
   const placed = ours.filter((route) => isInPlace(route) && texts.has(formatCidr(route.to)));
   const removed: string[] = [];
   for (const route of ours.filter((each) => !placed.includes(each))) {
     if (await removeRoute(route)) removed.push(formatCidr(route.to));
   }
   const added: string[] = [];
-  for (const range of of.wanted) {
+  for (const range of kept.wanted) {
     const text = formatCidr(range);
     const there = placed.filter((route) => formatCidr(route.to) === text);
-    if (there.some((route) => isRangeRoute(route, of.ground))) continue;
-    await replaceRoute(rangeRoute(range, of.ground));
+    if (there.some((route) => isRangeRoute(route, kept.ground))) continue;
+    await replaceRoute(rangeRoute(range, kept.ground));
     if (there.length === 0) added.push(text);
   }
   return { added, removed };
@@ -203,13 +203,13 @@ async function write(
 
 function factOf(
   route: MachineRoute,
-  of: { readonly links: readonly MachineLink[]; readonly rules: readonly TableRule[] },
+  machine: { readonly links: readonly MachineLink[]; readonly rules: readonly TableRule[] },
 ): RouteFact {
   return {
     to: route.to,
-    isUsable: isLookedUp(route, of.rules) && leadsSomewhere(route),
+    isUsable: isLookedUp(route, machine.rules) && leadsSomewhere(route),
     isOurs: isOurs(route),
-    text: routeText(route, of.links),
+    text: routeText(route, machine.links),
   };
 }
 

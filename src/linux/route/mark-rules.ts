@@ -81,7 +81,7 @@ export function readMarkRule({ type, body }: NetlinkMessage): MarkRule | undefin
   const isRule = type === RTM_NEWRULE || type === RTM_DELRULE;
   if (!isRule || body.length < RULE_FIXED_BYTES) return undefined;
   const attributes = readAttributes(body.subarray(RULE_FIXED_BYTES));
-  const number = (of: number) => numberOf(attributes.get(of)) ?? 0;
+  const number = (attribute: number) => numberOf(attributes.get(attribute)) ?? 0;
   const mark = number(FRA_FWMARK);
   const inInterface = attributes.get(FRA_IIFNAME);
   return {

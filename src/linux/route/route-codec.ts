@@ -114,14 +114,14 @@ function familyOf(number: number): MachineRoute['family'] | undefined {
 
 function destination(
   family: MachineRoute['family'],
-  of: { readonly prefixLength: number; readonly attributes: Attributes },
+  route: { readonly prefixLength: number; readonly attributes: Attributes },
 ): Cidr | undefined {
   const size = family === 'IPv4' ? 4 : 16;
   const version = family === 'IPv4' ? 4 : 6;
   // A default route has no destination.
-  const bytes = of.attributes.get(RTA_DST) ?? Buffer.alloc(size);
-  if (bytes.length !== size || of.prefixLength > size * 8) return undefined;
-  return { base: { version, bytes: new Uint8Array(bytes) }, prefixLength: of.prefixLength };
+  const bytes = route.attributes.get(RTA_DST) ?? Buffer.alloc(size);
+  if (bytes.length !== size || route.prefixLength > size * 8) return undefined;
+  return { base: { version, bytes: new Uint8Array(bytes) }, prefixLength: route.prefixLength };
 }
 
 function hopsOf(attributes: Attributes, flags: number): RouteHop[] {

@@ -74,16 +74,16 @@ export function routesQuestion(family: 'IPv4' | 'IPv6', sequence: number): DumpQ
 /** `match`: the entry of the routing table; `path`: the resolved link, gateway and source. */
 export function lookupQuestion(
   address: IpAddress,
-  of: { readonly answer: 'match' | 'path'; readonly sequence: number },
+  asked: { readonly answer: 'match' | 'path'; readonly sequence: number },
 ): DumpQuestion {
   const writer = new NetlinkWriter();
   const flags = NLM_F_REQUEST | NLM_F_ACK;
-  const message = writer.beginMessage({ type: RTM_GETROUTE, flags, sequence: of.sequence });
+  const message = writer.beginMessage({ type: RTM_GETROUTE, flags, sequence: asked.sequence });
   writer.raw(
     fixed({
       family: familyNumber(address),
       prefixLength: address.bytes.length * 8,
-      flags: of.answer === 'match' ? RTM_F_FIB_MATCH : RTM_F_LOOKUP_TABLE,
+      flags: asked.answer === 'match' ? RTM_F_FIB_MATCH : RTM_F_LOOKUP_TABLE,
     }),
   );
   writer.bytesOf(RTA_DST, address.bytes);
@@ -93,19 +93,19 @@ export function lookupQuestion(
 
 /** As if a packet came in by a link: the kernel validates its source, and looks up its route. */
 export function arrivalQuestion(
-  of: { readonly from: IpAddress; readonly to: IpAddress; readonly linkIndex: number },
+  packet: { readonly from: IpAddress; readonly to: IpAddress; readonly linkIndex: number },
   sequence: number,
 ): DumpQuestion {
   const writer = new NetlinkWriter();
   const flags = NLM_F_REQUEST | NLM_F_ACK;
   const message = writer.beginMessage({ type: RTM_GETROUTE, flags, sequence });
-  const bits = of.to.bytes.length * 8;
-  const bytes = fixed({ family: familyNumber(of.to), prefixLength: bits });
+  const bits = packet.to.bytes.length * 8;
+  const bytes = fixed({ family: familyNumber(packet.to), prefixLength: bits });
   bytes[SOURCE_LENGTH_AT] = bits;
   writer.raw(bytes);
-  writer.bytesOf(RTA_DST, of.to.bytes);
-  writer.bytesOf(RTA_SRC, of.from.bytes);
-  writer.u32le(RTA_IIF, of.linkIndex);
+  writer.bytesOf(RTA_DST, packet.to.bytes);
+  writer.bytesOf(RTA_SRC, packet.from.bytes);
+  writer.u32le(RTA_IIF, packet.linkIndex);
   writer.endMessage(message);
   return { bytes: writer.bytes, what: 'ask for the route of a packet that comes in' };
 }
@@ -182,14 +182,14 @@ interface Fixed {
   readonly flags?: number;
 }
 
-function fixed(of: Fixed): Buffer {
+function fixed(header: Fixed): Buffer {
   const bytes = Buffer.alloc(ROUTE_FIXED_BYTES);
-  bytes[0] = of.family;
-  bytes[1] = of.prefixLength ?? 0;
-  bytes[4] = of.table ?? RT_TABLE_UNSPEC;
-  bytes[5] = of.protocol ?? 0;
-  bytes[6] = of.scope ?? 0;
-  bytes[7] = of.type ?? 0;
-  bytes.writeUInt32LE(of.flags ?? 0, 8);
+  bytes[0] = header.family;
+  bytes[1] = header.prefixLength ?? 0;
+  bytes[4] = header.table ?? RT_TABLE_UNSPEC;
+  bytes[5] = header.protocol ?? 0;
+  bytes[6] = header.scope ?? 0;
+  bytes[7] = header.type ?? 0;
+  bytes.writeUInt32LE(header.flags ?? 0, 8);
   return bytes;
 }

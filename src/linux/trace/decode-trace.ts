@@ -40,7 +40,7 @@ export interface TraceEvent {
 export function decodeTrace({ type, body }: NetlinkMessage): TraceEvent | undefined {
   if (type !== MESSAGE.trace) return undefined;
   const attributes = readAttributes(body.subarray(HEADER_BYTES));
-  const number = (of: number): number | undefined => unsigned32(attributes.get(of));
+  const number = (attribute: number): number | undefined => unsigned32(attributes.get(attribute));
   const kind = TRACE_KIND[number(TRACE.kind) ?? 0];
   const packetId = number(TRACE.packetId);
   if (kind === undefined || packetId === undefined) return undefined;

@@ -155,7 +155,10 @@ function matches(
   load: Readonly<Record<Compared, Expression>>,
 ): readonly Expression[] {
   const { source, sourcePort, destination, destinationPort } = flow;
-  const one = (of: Compared, value: Binary): Expression[] => [load[of], compare(0, 'equal', value)];
+  const one = (field: Compared, value: Binary): Expression[] => [
+    load[field],
+    compare(0, 'equal', value),
+  ];
   return [
     ...one('protocol', String.fromCharCode(flow.protocol)),
     ...(sourcePort === undefined ? [] : one('sourcePort', portBytes(sourcePort))),

@@ -39,7 +39,7 @@ const SEND = { syn: sendSyn, datagram: sendDatagram, connection: startConnection
 /** Sends one probe under a trace; gives what its client sees and what it met. */
 async function probe(
   target: ProbeTarget,
-  of: {
+  options: {
     readonly from?: PlacedHost;
     readonly kind: keyof typeof SEND;
     readonly stopsAtEnd?: boolean;
@@ -47,13 +47,13 @@ async function probe(
     readonly beside?: () => Promise<unknown>;
   },
 ) {
-  const { from, kind, stopsAtEnd = false, timeoutMs = WAIT_MS } = of;
+  const { from, kind, stopsAtEnd = false, timeoutMs = WAIT_MS } = options;
   const ended = new AbortController();
   const namespacePath = from && `/proc/${from.pid}/ns/net`;
   using port = holdPort(target, { namespacePath });
   const trace = await openTrace(flowOf(port), { signal: ended.signal, stopsAtEnd });
   try {
-    await of.beside?.();
+    await options.beside?.();
     using sent = SEND[kind](port);
     const answer = await probeAnswer(sent, port, { timeoutMs });
     await trace.until(hasEnd, { timeoutMs: WAIT_MS, signal: ended.signal });

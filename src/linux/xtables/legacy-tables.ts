@@ -28,7 +28,7 @@ export async function readLegacyTables(): Promise<LegacyTables> {
   const program = findProgram('legacy');
   const nameOf = (family: IptablesFamily): string => (family === 'IPv4' ? 'ip' : 'ip6');
   if (program === undefined) {
-    return { tables: [], unread: existing.map((of) => `${nameOf(of.family)} ${of.table}`) };
+    return { tables: [], unread: existing.map((each) => `${nameOf(each.family)} ${each.table}`) };
   }
   const tables: FilterTable[] = [];
   for (const { family, table } of existing) {

@@ -22,7 +22,7 @@ export interface ModeProof {
   readonly usualTcpProbe: 'syn' | 'connect';
   isOurs(rule: TracedRule): boolean;
   /** Reads the rules of the kernel. `desired` need not have rows of other Services. */
-  account(of: {
+  account(met: {
     readonly desired: Desired;
     readonly family: Family;
     readonly met: readonly TracedRule[];
@@ -33,7 +33,7 @@ export interface ModeProof {
    * Where that process has connected a client to, while the connection is open; undefined: to no
    * endpoint within its deadline.
    */
-  connectedTo?(of: {
+  connectedTo?(connection: {
     readonly runFolder: string;
     readonly client: { readonly address: string; readonly port: number };
     readonly signal: AbortSignal;
@@ -74,5 +74,5 @@ export interface FrontProof {
   /** Whether a packet that met this rule or chain was not translated by a program before. */
   isUntranslated(rule: TracedRule): boolean;
   /** In the words of `render`. */
-  account(of: FrontCase): readonly FrontEntry[];
+  account(front: FrontCase): readonly FrontEntry[];
 }

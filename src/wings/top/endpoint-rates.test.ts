@@ -3,8 +3,13 @@ import { it } from 'node:test';
 import { EndpointRates } from './endpoint-rates.ts';
 
 const WEB = 'shop/web/TCP/IPv4';
-const counts = (...of: readonly [endpoint: string, connections: number][]) => ({
-  counts: of.map(([endpoint, connections]) => ({ service: WEB, endpoint, connections, bytes: 0 })),
+const counts = (...endpoints: readonly [endpoint: string, connections: number][]) => ({
+  counts: endpoints.map(([endpoint, connections]) => ({
+    service: WEB,
+    endpoint,
+    connections,
+    bytes: 0,
+  })),
   empty: [],
   leftOut: [],
 });

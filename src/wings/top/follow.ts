@@ -21,8 +21,8 @@ export interface Following {
 }
 
 /** Shows a tick after each interval, until the signal is aborted; with `isOnce` the first one only. */
-export async function follow(of: Following): Promise<void> {
-  const { watch, output, by, intervalMs, clock, signal } = of;
+export async function follow(following: Following): Promise<void> {
+  const { watch, output, by, intervalMs, clock, signal } = following;
   await orAborted(signal, () => watch.begin());
   while (!signal.aborted) {
     await clock.sleep(intervalMs, signal);
@@ -30,7 +30,7 @@ export async function follow(of: Following): Promise<void> {
     const tick = await orAborted(signal, () => watch.tick(by, output.rows));
     if (tick === undefined) return;
     output.show(tick);
-    if (of.isOnce) return;
+    if (following.isOnce) return;
   }
 }
 

@@ -15,8 +15,9 @@ export interface Limits {
 }
 
 /** What is missing, one sentence each. */
-export function notesOf(of: Limits): string[] {
-  const { by, events, problem, unseenSources, isRefusedKnown, leftOutCount, hasMoreClients } = of;
+export function notesOf(limits: Limits): string[] {
+  const { by, events, problem, unseenSources, isRefusedKnown, leftOutCount, hasMoreClients } =
+    limits;
   const notes: string[] = [];
   if (events === 'sampled') {
     notes.push(

@@ -16,13 +16,13 @@ const EVENTS_PER_SECOND = 3_000;
 /** A watch of this machine's conntrack and of its agent. */
 export function watchOf(
   { mode, facts }: AgentNode,
-  of: Pick<WatchOptions, 'agent' | 'alsoRead' | 'signal'> & {
+  watched: Pick<WatchOptions, 'agent' | 'alsoRead' | 'signal'> & {
     readonly intervalMs: number;
     /** Of the agent; undefined: this build lacks it. */
     readonly known: Mode | undefined;
   },
 ): TrafficWatch {
-  const { intervalMs, known, ...options } = of;
+  const { intervalMs, known, ...options } = watched;
   const { copied, unseenSources = [] } = known ?? {};
   const handedOverTo = (copied?.addresses ?? []).map(addressBytes);
   return new TrafficWatch({

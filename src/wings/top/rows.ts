@@ -152,7 +152,7 @@ function servicesOf(
 /** Over the service ports that were measured. */
 export function totalsOf(
   services: readonly ServiceFigures[],
-  of: { readonly measured: number; readonly known: number; readonly live: Tally | undefined },
+  counts: { readonly measured: number; readonly known: number; readonly live: Tally | undefined },
 ): Totals {
   const sum = (pick: (row: ServiceFigures) => number | undefined): number | undefined => {
     const known = services.map(pick).filter((figure) => figure !== undefined);
@@ -160,7 +160,7 @@ export function totalsOf(
   };
   const figures = {
     newPerSecond: sum((row) => row.newPerSecond),
-    live: of.live?.count,
+    live: counts.live?.count,
     rejectedPerSecond: sum((row) => row.rejectedPerSecond),
     droppedPerSecond: sum((row) => row.droppedPerSecond),
   };
@@ -169,8 +169,8 @@ export function totalsOf(
       Object.entries(figures).filter(([, figure]) => figure !== undefined),
     ) as Partial<Totals>),
     busyServices: services.filter(({ newPerSecond = 0 }) => newPerSecond > 0).length,
-    measuredServices: of.measured,
-    knownServices: of.known,
+    measuredServices: counts.measured,
+    knownServices: counts.known,
   };
 }
 

@@ -102,31 +102,31 @@ const CLIENT_HEAD: Line = {
 };
 
 function asService(row: Tick['rows'][number]): Line {
-  const of = row as ServiceFigures;
-  const { newPerSecond, live, rejectedPerSecond, droppedPerSecond } = of;
+  const service = row as ServiceFigures;
+  const { newPerSecond, live, rejectedPerSecond, droppedPerSecond } = service;
   return {
     figures: [rate(newPerSecond), count(live), rate(rejectedPerSecond), rate(droppedPerSecond)],
-    name: serviceText(of),
-    rest: endpointsText(of.endpoints),
+    name: serviceText(service),
+    rest: endpointsText(service.endpoints),
   };
 }
 
 function asEndpoint(row: Tick['rows'][number]): Line {
-  const of = row as EndpointRow;
+  const endpoint = row as EndpointRow;
   return {
-    figures: [rate(of.newPerSecond), shareText(of.share), count(of.live)],
-    name: of.endpoint,
-    rest: serviceText(of),
+    figures: [rate(endpoint.newPerSecond), shareText(endpoint.share), count(endpoint.live)],
+    name: endpoint.endpoint,
+    rest: serviceText(endpoint),
   };
 }
 
 function asClient(row: Tick['rows'][number]): Line {
-  const of = row as ClientFigures;
-  const more = of.serviceCount > 1 ? ` and ${of.serviceCount - 1} more` : '';
+  const client = row as ClientFigures;
+  const more = client.serviceCount > 1 ? ` and ${client.serviceCount - 1} more` : '';
   return {
-    figures: [rate(of.newPerSecond), count(of.live), of.class ?? '-'],
-    name: of.client,
-    rest: `${of.service}${more}`,
+    figures: [rate(client.newPerSecond), count(client.live), client.class ?? '-'],
+    name: client.client,
+    rest: `${client.service}${more}`,
   };
 }
 

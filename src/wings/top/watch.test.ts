@@ -11,8 +11,8 @@ import { TrafficWatch } from './watch.ts';
 
 const bytes = (text: string): string => addressBytes(text) ?? '';
 
-function flowTo(service: string, of: { client?: string; tcpState?: number } = {}): Flow {
-  const { client = '10.1.0.9', tcpState = 3 } = of;
+function flowTo(service: string, options: { client?: string; tcpState?: number } = {}): Flow {
+  const { client = '10.1.0.9', tcpState = 3 } = options;
   const source = { source: bytes(client), sourcePort: 4000 };
   return {
     version: 4,
@@ -57,13 +57,13 @@ class World {
   }
 
   watch(
-    of: {
+    options: {
       mostEvents?: number;
       unseenSources?: readonly SourceClass[];
       alsoRead?: () => readonly string[];
     } = {},
   ): TrafficWatch {
-    const { mostEvents = 1000, unseenSources = [], alsoRead } = of;
+    const { mostEvents = 1000, unseenSources = [], alsoRead } = options;
     const world = this;
     return new TrafficWatch({
       agent: {

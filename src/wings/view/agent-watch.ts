@@ -141,18 +141,18 @@ export class AgentWatch {
 
   #observe(
     { gathered }: Reading,
-    of: { readonly status: StatusNow; readonly fed: Fed; readonly busy: ReadonlySet<string> },
+    tick: { readonly status: StatusNow; readonly fed: Fed; readonly busy: ReadonlySet<string> },
   ): void {
     const { live, heard } = gathered;
-    const waiting = of.fed.entries.filter(({ kernel }) => kernel === 'waiting');
+    const waiting = tick.fed.entries.filter(({ kernel }) => kernel === 'waiting');
     // A sweep rests for long, and its result may have every Service.
     const isNew = live !== this.#liveSeen;
     this.#liveSeen = live;
     this.dots.observe({
-      busy: new Set([...of.busy, ...heard.services().keys().map(serviceOf)]),
+      busy: new Set([...tick.busy, ...heard.services().keys().map(serviceOf)]),
       used: isNew && live ? live.services().keys().map(serviceOf) : [],
       waiting: new Set([
-        ...of.status.failing.map(serviceOf),
+        ...tick.status.failing.map(serviceOf),
         ...waiting.map(({ service }) => service).filter((service) => service !== ''),
       ]),
     });
@@ -160,14 +160,14 @@ export class AgentWatch {
 
   #tickOf(
     reading: Reading,
-    of: {
+    read: {
       readonly rows: readonly ServiceFigures[];
       readonly status: StatusNow;
       readonly fed: Fed;
     },
   ): ViewTick {
     const { gathered, known, limits } = reading;
-    const { rows, status, fed } = of;
+    const { rows, status, fed } = read;
     const { propagation, isReady, troubles } = status;
     const conntrack = conntrackNow();
     const { version } = this.dots;

@@ -17,10 +17,13 @@ const AFTER_ALL = 1e15 - 1;
  * The newest entries before one. The agent gives them oldest first, so a range of numbers is asked for,
  * and a longer one where entries were dropped or are of other Services.
  */
-export async function changesBefore(read: ReadHistory, of: WantedChanges): Promise<ChangesAnswer> {
-  const { service, most } = of;
+export async function changesBefore(
+  read: ReadHistory,
+  wanted: WantedChanges,
+): Promise<ChangesAnswer> {
+  const { service, most } = wanted;
   const about = await read({ ...withService(service), afterSeq: AFTER_ALL });
-  const before = of.before ?? (about.lastSeq ?? 0) + 1;
+  const before = wanted.before ?? (about.lastSeq ?? 0) + 1;
   let span = most;
   let after = before;
   let entries: readonly DatedEntry[] = [];

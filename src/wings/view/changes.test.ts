@@ -12,15 +12,15 @@ class FakeHistory {
   entries: DatedEntry[] = [];
   #seq = 0;
 
-  add(of: Partial<DatedEntry> = {}): number {
+  add(fields: Partial<DatedEntry> = {}): number {
     this.#seq += 1;
     const what = { kind: 'first sync' } as const;
-    this.entries.push({ seq: this.#seq, service: '', atMs: this.nowMs, ageMs: 0, what, ...of });
+    this.entries.push({ seq: this.#seq, service: '', atMs: this.nowMs, ageMs: 0, what, ...fields });
     return this.#seq;
   }
 
-  change(seq: number, of: Partial<DatedEntry>): void {
-    this.entries = this.entries.map((each) => (each.seq === seq ? { ...each, ...of } : each));
+  change(seq: number, fields: Partial<DatedEntry>): void {
+    this.entries = this.entries.map((each) => (each.seq === seq ? { ...each, ...fields } : each));
   }
 
   restart(): void {

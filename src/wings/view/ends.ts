@@ -102,8 +102,8 @@ function endpointEnds(all: readonly Placed[], endOf: (placed: Placed) => string)
 }
 
 function refusedEnds(rows: readonly ServiceFigures[]): MapEnd[] {
-  const sum = (of: 'rejectedPerSecond' | 'droppedPerSecond'): number =>
-    rounded(rows.reduce((total, row) => total + (row[of] ?? 0), 0));
+  const sum = (figure: 'rejectedPerSecond' | 'droppedPerSecond'): number =>
+    rounded(rows.reduce((total, row) => total + (row[figure] ?? 0), 0));
   return [
     { id: 'rejected', kind: 'rejected', perSecond: sum('rejectedPerSecond') },
     { id: 'dropped', kind: 'dropped', perSecond: sum('droppedPerSecond') },

@@ -23,8 +23,8 @@ const service = (number: number): MapService => ({
   endpoints: 1,
 });
 
-function tickWith(of: Partial<ViewTick> & { readonly services?: number }): ViewTick {
-  const { services = 0, ...rest } = of;
+function tickWith(fields: Partial<ViewTick> & { readonly services?: number }): ViewTick {
+  const { services = 0, ...rest } = fields;
   return {
     tick: 1,
     atMs: 0,

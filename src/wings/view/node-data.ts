@@ -76,16 +76,16 @@ export class NodeData implements ViewData {
     if (!watch.dots.has(name)) return undefined;
     watch.interest.add(name);
     const rows = await watch.rows.rows(name);
-    const of = { before: undefined, service: name, most: CHANGES_OF_SERVICE };
+    const asked = { before: undefined, service: name, most: CHANGES_OF_SERVICE };
     return {
       service: name,
       ports: rows.map((row) => servicePortAnswer(row, watch.gathered)),
-      changes: (await this.#changes(of)).changes,
+      changes: (await this.#changes(asked)).changes,
     };
   }
 
-  async changes(of: { before: number | undefined; service: string | undefined }) {
-    return await this.#changes({ ...of, most: CHANGES_OF_PAGE });
+  async changes(asked: { before: number | undefined; service: string | undefined }) {
+    return await this.#changes({ ...asked, most: CHANGES_OF_PAGE });
   }
 
   async path(question: PathQuestion): Promise<PathAnswer> {
@@ -113,9 +113,9 @@ export class NodeData implements ViewData {
     return await explainOnce(inquiry, await groundsFor(inquiry));
   }
 
-  async #changes(of: Parameters<typeof changesBefore>[1]): Promise<ChangesAnswer> {
+  async #changes(asked: Parameters<typeof changesBefore>[1]): Promise<ChangesAnswer> {
     const socketPath = this.#socketPath;
     const read = async (request: HistoryRequest) => await readHistory(request, { socketPath });
-    return await changesBefore(read, of);
+    return await changesBefore(read, asked);
   }
 }

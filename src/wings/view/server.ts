@@ -119,18 +119,18 @@ async function follow({ response }: Exchange, options: ViewServerOptions): Promi
   streams.begin(response, event, json);
 }
 
-function send({ request, response, places }: Exchange, of: WholeResponse): void {
+function send({ request, response, places }: Exchange, whole: WholeResponse): void {
   // A request with a body is refused before it is read.
   const stays = request.complete && places.isAdmitted(request.socket);
   const ends = stays ? {} : { Connection: 'close' };
-  response.writeHead(of.status, {
+  response.writeHead(whole.status, {
     ...SAFE_HEADERS,
-    ...of.headers,
+    ...whole.headers,
     ...ends,
-    'Content-Type': of.type,
-    'Content-Length': Buffer.byteLength(of.body),
+    'Content-Type': whole.type,
+    'Content-Length': Buffer.byteLength(whole.body),
   });
-  response.end(request.method === 'HEAD' ? undefined : of.body);
+  response.end(request.method === 'HEAD' ? undefined : whole.body);
 }
 
 function incomingOf({ method = '', url = '', headers }: http.IncomingMessage): Incoming {

@@ -19,14 +19,14 @@ export interface MapInputs {
 }
 
 /** Who asks → the busiest Services and all others → where it ends. */
-export function trafficMap(of: MapInputs): TrafficMap {
-  const { gathered, rows, known } = of;
-  const sources = sourcesByService(of);
+export function trafficMap(inputs: MapInputs): TrafficMap {
+  const { gathered, rows, known } = inputs;
+  const sources = sourcesByService(inputs);
   const [shown, rest] = [rows.slice(0, MOST_SHOWN), rows.slice(MOST_SHOWN)];
-  const endings = of.ends.of(rows, gathered.refused !== undefined);
+  const endings = inputs.ends.of(rows, gathered.refused !== undefined);
   const flowOf = (row: ServiceFigures): MapFlow => ({
     ...figuresOf(row),
-    ...(sources === undefined ? {} : { from: ratesOf(sources.get(nameOf(row)), of) }),
+    ...(sources === undefined ? {} : { from: ratesOf(sources.get(nameOf(row)), inputs) }),
     ...endsPart(endings.ofRow(row)),
   });
   const services = shown.map(
@@ -41,12 +41,12 @@ export function trafficMap(of: MapInputs): TrafficMap {
   const restNames = new Set(shown.map(nameOf));
   const restSources = sources && sumOfSources(sources, (name) => !restNames.has(name));
   return {
-    sources: sources === undefined ? {} : ratesOf(sumOfSources(sources), of),
+    sources: sources === undefined ? {} : ratesOf(sumOfSources(sources), inputs),
     services,
     others: {
       ports: Math.max(0, known - shown.length),
       ...sumOfFigures(rest, gathered),
-      ...(restSources === undefined ? {} : { from: ratesOf(restSources, of) }),
+      ...(restSources === undefined ? {} : { from: ratesOf(restSources, inputs) }),
       ...endsPart(rest.flatMap((row) => endings.ofRow(row) ?? [])),
     },
     ends: endings.ends,

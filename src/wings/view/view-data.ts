@@ -20,7 +20,7 @@ export interface ViewData {
   search(query: string): Promise<SearchAnswer>;
   /** Undefined: there is no such Service. */
   service(name: string): Promise<ServiceAnswer | undefined>;
-  changes(of: {
+  changes(asked: {
     readonly before: number | undefined;
     readonly service: string | undefined;
   }): Promise<ChangesAnswer>;

@@ -29,8 +29,8 @@ export interface ServedAgentOptions {
 }
 
 /** The socket of an agent that has read these files, without its hands on the kernel. */
-export async function serveAgent(of: ServedAgentOptions): Promise<AsyncDisposable> {
-  const { runFolder, configPath, manifests, nodeName } = of;
+export async function serveAgent(options: ServedAgentOptions): Promise<AsyncDisposable> {
+  const { runFolder, configPath, manifests, nodeName } = options;
   const config = await loadConfig(new Map([['config', [configPath]]]));
   const { intake, stop } = await observeNode({
     settings: config.settings,
@@ -42,7 +42,7 @@ export async function serveAgent(of: ServedAgentOptions): Promise<AsyncDisposabl
   const agent = { table, facts, missing: () => [] };
   const pages = new RowPages(
     () => table,
-    () => of.rowState ?? { is: 'applied' },
+    () => options.rowState ?? { is: 'applied' },
   );
   const clock = systemClock;
   const history = new History({ mode: config.settings.mode, version: '', clock });
@@ -51,11 +51,11 @@ export async function serveAgent(of: ServedAgentOptions): Promise<AsyncDisposabl
   const serving = runStatusSocket(
     {
       path: join(runFolder, STATUS_SOCKET),
-      snapshot: () => snapshotWith(of.status),
+      snapshot: () => snapshotWith(options.status),
       counters: async () => [],
       node: () => ({
         ...agentNode({ agent, nodeName, currentConfig: () => config, manifests }),
-        ...of.says,
+        ...options.says,
       }),
       rows: (request) => pages.page(request),
       history: (request) => historyPage(request, { history, clock, serviceNow: () => ABSENT }),

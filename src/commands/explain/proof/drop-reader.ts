@@ -16,10 +16,10 @@ export interface DropReader {
   /** Those that were read so far, oldest first; the oldest of very many are forgotten. */
   read(): readonly Drop[];
   /** The drop that tells what became of the connection; undefined: none so far. */
-  decisive(of: KnownConnection): SeenDrop | undefined;
+  decisive(connection: KnownConnection): SeenDrop | undefined;
   /** The drop that tells what became of the connection; undefined: none before the timeout. */
   find(
-    of: KnownConnection,
+    connection: KnownConnection,
     wait: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<SeenDrop | undefined>;
 }
@@ -35,11 +35,11 @@ export async function openDropReader(
 
 function readerOf(watch: DropWatch): DropReader {
   const machine = { sysctls: kernelSysctls(), lossesBefore: conntrackLosses() };
-  const seen = (drop: Drop, of: KnownConnection): SeenDrop | undefined => {
-    if (!isOfConnection(drop, of)) return undefined;
+  const seen = (drop: Drop, connection: KnownConnection): SeenDrop | undefined => {
+    if (!isOfConnection(drop, connection)) return undefined;
     const cause = dropCause(drop, { facts: readDropFacts(drop, machine) });
     // A reset, or the answer to a probe whose socket does not wait for it.
-    const isAtClient = cause?.code === 'ENDPOINT_REFUSES' && isTowardsClient(drop, of);
+    const isAtClient = cause?.code === 'ENDPOINT_REFUSES' && isTowardsClient(drop, connection);
     if (cause === undefined || isAtClient) return undefined;
     return { ...drop, cause, isHere: drop.networkNamespace === ownNamespaceNumber() };
   };
@@ -49,14 +49,14 @@ function readerOf(watch: DropWatch): DropReader {
     kept.splice(0, Math.max(0, kept.length - MOST_KEPT));
     return kept;
   };
-  const decisive = (of: KnownConnection): SeenDrop | undefined => {
-    const [found] = read().flatMap((drop) => seen(drop, of) ?? []);
+  const decisive = (connection: KnownConnection): SeenDrop | undefined => {
+    const [found] = read().flatMap((drop) => seen(drop, connection) ?? []);
     return found;
   };
-  const find: DropReader['find'] = async (of, { timeoutMs, signal }) => {
+  const find: DropReader['find'] = async (connection, { timeoutMs, signal }) => {
     const deadlineMs = performance.now() + timeoutMs;
     for (;;) {
-      const found = decisive(of);
+      const found = decisive(connection);
       const isOver = performance.now() >= deadlineMs || signal.aborted;
       if (found !== undefined || isOver) return found;
       await sleep(PAUSE_MS, signal);

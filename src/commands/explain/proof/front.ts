@@ -22,14 +22,20 @@ export interface FrontContext {
 }
 
 /** What a socket hook did. `endpoint`: as it stored it; undefined: it stored nothing. */
-export function socketSteps(of: FrontContext, endpoint: string | undefined): readonly ProofStep[] {
-  return stepsOf(of, { hook: SOCKET_HOOK, endpoint });
+export function socketSteps(
+  context: FrontContext,
+  endpoint: string | undefined,
+): readonly ProofStep[] {
+  return stepsOf(context, { hook: SOCKET_HOOK, endpoint });
 }
 
 /** What a program did with the packet itself; none where only sockets meet programs. */
-export function packetSteps(of: FrontContext, endpoint: string | undefined): readonly ProofStep[] {
-  const { packetHook } = of.front;
-  return packetHook === undefined ? [] : stepsOf(of, { hook: packetHook, endpoint });
+export function packetSteps(
+  context: FrontContext,
+  endpoint: string | undefined,
+): readonly ProofStep[] {
+  const { packetHook } = context.front;
+  return packetHook === undefined ? [] : stepsOf(context, { hook: packetHook, endpoint });
 }
 
 function stepsOf(
@@ -55,14 +61,14 @@ function stepsOf(
  */
 export function sentByProgram(
   front: FrontProof,
-  of: {
+  packet: {
     readonly to: Destination;
     readonly last: PacketHeader | undefined;
     readonly steps: readonly ProofStep[];
     readonly events: readonly TraceEvent[];
   },
 ): string | 'not seen' | undefined {
-  const { to, last, steps, events } = of;
+  const { to, last, steps, events } = packet;
   if (events.some((event) => front.isUntranslated(event))) return undefined;
   const { destination = to.address, destinationPort = to.port } = last ?? {};
   const isSame = destination === to.address && destinationPort === to.port;

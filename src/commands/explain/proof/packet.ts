@@ -12,7 +12,7 @@ import { prove } from './prove.ts';
 /** Sends a packet where it can be sent; else why not, in words. Undefined: none was to be sent. */
 export async function packetFor(
   asked: AskedCase,
-  of: {
+  sent: {
     readonly basis: Basis;
     readonly from: From;
     readonly probe: WantedProbe;
@@ -20,7 +20,7 @@ export async function packetFor(
     readonly rows: readonly Forwarding[];
   },
 ): Promise<ProvenPacket | NotPermitted | string | undefined> {
-  const { basis, from, probe, prediction, rows } = of;
+  const { basis, from, probe, prediction, rows } = sent;
   if (probe === 'none' || (probe === undefined && basis.by !== 'agent')) return undefined;
   const { proof } = await modeNamed(basis.config.settings.mode);
   const namespacePath = namespaceOf(from);

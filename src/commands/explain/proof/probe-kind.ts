@@ -27,7 +27,7 @@ export interface PlannedProbe {
 /** The probe that is sent, or why none is, in words. Throws CommandError. */
 export async function planProbe(
   wanted: Exclude<WantedProbe, 'none'>,
-  of: {
+  planned: {
     readonly basis: Basis;
     readonly asked: AskedCase;
     readonly prediction: Prediction;
@@ -36,27 +36,27 @@ export async function planProbe(
     readonly namespacePath: string | undefined;
   },
 ): Promise<PlannedProbe | NotPermitted | string> {
-  const { asked, mode } = of;
+  const { asked, mode } = planned;
   const { protocol } = asked.to;
   if (protocol === 'SCTP') return 'there is no probe for SCTP';
   if (wanted === 'syn' && protocol === 'UDP') throw noSyn();
-  const hindrance = hindranceOf(wanted, of);
+  const hindrance = hindranceOf(wanted, planned);
   if (hindrance !== undefined) return hindrance;
   if (mode === undefined) return `no packet can prove it in mode ${asked.mode} yet`;
-  const facts = of.basis.by === 'agent' ? of.basis.agent.facts : undefined;
+  const facts = planned.basis.by === 'agent' ? planned.basis.agent.facts : undefined;
   const isAtSocket =
     facts !== undefined && mode.front?.meetsSockets(asked.source.class, facts) === true;
   const usual = isAtSocket ? 'connect' : mode.usualTcpProbe;
   const kind = wanted ?? (protocol === 'TCP' ? usual : 'dry');
   const common = { kind, protocol, mode, isAtSocket };
-  const impossible = isAtSocket ? socketHindrance(kind, of) : undefined;
+  const impossible = isAtSocket ? socketHindrance(kind, planned) : undefined;
   if (impossible !== undefined) return impossible;
   const isRaw = !isAtSocket && protocol === 'TCP' && kind !== 'connect';
   const needs = proofNeeds({ isRaw, isFromHost: asked.source.class === 'host' });
   if (isRaw && !effectiveCapabilities().has('NET_RAW')) return { why: NO_RAW, needs };
-  if (asked.source.class === 'host' || of.namespacePath !== undefined) {
-    const source = of.namespacePath === undefined ? undefined : asked.source.address;
-    return { ...common, namespacePath: of.namespacePath, source };
+  if (asked.source.class === 'host' || planned.namespacePath !== undefined) {
+    const source = planned.namespacePath === undefined ? undefined : asked.source.address;
+    return { ...common, namespacePath: planned.namespacePath, source };
   }
   const { address } = asked.source;
   if (address === undefined) {
@@ -78,10 +78,10 @@ export async function planProbe(
 const NO_RAW = 'this process lacks CAP_NET_RAW to send a single SYN; --probe connect does without';
 
 /** The least that proves it, with the reasons of drops. */
-function proofNeeds(of: { readonly isRaw: boolean; readonly isFromHost: boolean }): ProofNeeds {
-  const raw = of.isRaw ? ['NET_RAW'] : [];
+function proofNeeds(probe: { readonly isRaw: boolean; readonly isFromHost: boolean }): ProofNeeds {
+  const raw = probe.isRaw ? ['NET_RAW'] : [];
   // SYS_ADMIN enters the namespaces of clients, and includes BPF and PERFMON.
-  return of.isFromHost
+  return probe.isFromHost
     ? { capabilities: ['BPF', 'NET_ADMIN', ...raw, 'PERFMON'], clientNamespaces: false }
     : { capabilities: ['NET_ADMIN', ...raw, 'SYS_ADMIN'], clientNamespaces: true };
 }

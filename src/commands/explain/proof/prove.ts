@@ -70,10 +70,13 @@ interface ProvenCase {
 }
 
 /** Sends the probe, and gives what it met, or in words why that is not known. */
-export async function prove(probe: PlannedProbe, of: ProvenCase): Promise<ProvenPacket | string> {
+export async function prove(
+  probe: PlannedProbe,
+  proven: ProvenCase,
+): Promise<ProvenPacket | string> {
   const ended = new AbortController();
   try {
-    return await traced(probe, { ...of, signal: ended.signal });
+    return await traced(probe, { ...proven, signal: ended.signal });
   } catch (error) {
     if (error instanceof SocketError && error.errno === ENETUNREACH) return unsent(probe, error);
     const reason = reasonOf(error);
@@ -100,23 +103,23 @@ function unsent({ kind }: PlannedProbe, { code }: SocketError): ProvenPacket {
 
 async function traced(
   probe: PlannedProbe,
-  of: ProvenCase & { readonly signal: AbortSignal },
+  proven: ProvenCase & { readonly signal: AbortSignal },
 ): Promise<ProvenPacket | string> {
-  const { to, signal } = of;
+  const { to, signal } = proven;
   const { kind, mode } = probe;
   using port = held(probe, to);
   const flow = flowOf(port);
   // A masqueraded packet has another source address and port when it comes to its endpoint.
-  const parts = [{ port: port.sourcePort }, ...of.endpoints];
+  const parts = [{ port: port.sourcePort }, ...proven.endpoints];
   const ends = parts.map((end) => ({ ...end, protocol: flow.protocol }));
   const drops = await openDropReader(ends, signal);
   const trace = await openTrace(flow, { signal, stopsAtEnd: kind === 'dry' });
   const { answer, source } = await sendAndWait(probe, port, { trace, signal });
   const events = begunBy(trace.events, { source, sourcePort: port.sourcePort });
-  const met = await pathOf({ events, answer }, { ...of, probe, port, source });
+  const met = await pathOf({ events, answer }, { ...proven, probe, port, source });
   if (typeof met === 'string') return met;
   const { steps } = met;
-  const outcome = await followed(met.outcome, { ...of, probe, source, port, answer });
+  const outcome = await followed(met.outcome, { ...proven, probe, source, port, answer });
   if (isBlind({ outcome, steps }, mode)) return BLIND;
   const { address: destination, port: destinationPort } = to;
   const { protocol } = flow;
@@ -137,7 +140,7 @@ async function traced(
     drop: drop ?? null,
     ...(typeof drops === 'string' ? { dropsUnread: drops } : {}),
     isComplete: trace.isComplete,
-    leftBehind: await leftBehind(outcome, { ...of, probe, first }),
+    leftBehind: await leftBehind(outcome, { ...proven, probe, first }),
   };
 }
 
@@ -172,22 +175,27 @@ function begunBy(
 /** The rules that it met, and before them the programs. */
 async function pathOf(
   seen: { readonly events: readonly TraceEvent[]; readonly answer: ProbeAnswer },
-  of: ProvenCase & {
+  proven: ProvenCase & {
     readonly probe: PlannedProbe;
     readonly port: HeldPort;
     /** The address that the probe has. */
     readonly source: string;
   },
 ): Promise<Path | string> {
-  const { mode, isAtSocket } = of.probe;
-  const { facts } = of.desired;
-  const front = mode.front && { front: mode.front, facts, found: of.found, source: of.sourceClass };
-  const endpoint = mode.front?.connectedTo(of.port.fd, of.pinFolder);
+  const { mode, isAtSocket } = proven.probe;
+  const { facts } = proven.desired;
+  const front = mode.front && {
+    front: mode.front,
+    facts,
+    found: proven.found,
+    source: proven.sourceClass,
+  };
+  const endpoint = mode.front?.connectedTo(proven.port.fd, proven.pinFolder);
   if (front === undefined || !isAtSocket) {
     if (endpoint !== undefined) return SERVED_AS_POD;
-    return await readPath(seen, { ...of, mode, ...(front ? { front } : {}) });
+    return await readPath(seen, { ...proven, mode, ...(front ? { front } : {}) });
   }
-  const path = await readPath(seen, { ...of, mode });
+  const path = await readPath(seen, { ...proven, mode });
   const steps = [...socketSteps(front, endpoint), ...path.steps];
   if (endpoint === undefined) return { ...path, steps };
   if (path.outcome.is === 'forwarded') {
@@ -195,17 +203,17 @@ async function pathOf(
   }
   // A connection to its own host does not come to the rules of this network namespace.
   if (seen.events.length > 0 || seen.answer.is === 'silent') return { ...path, steps };
-  const seenAs = endpointKey({ address: of.source, port: of.port.sourcePort });
+  const seenAs = endpointKey({ address: proven.source, port: proven.port.sourcePort });
   return { outcome: { is: 'forwarded', endpoint, seenAs, byProgram: 'socket' }, steps };
 }
 
 /** What stays after the probe, in words. */
 async function leftBehind(
   outcome: Observed,
-  of: ProvenCase & { readonly probe: PlannedProbe; readonly first: SentPacket },
+  proven: ProvenCase & { readonly probe: PlannedProbe; readonly first: SentPacket },
 ): Promise<readonly string[]> {
-  const { affinitySeconds, first } = of;
-  const { kind, mode } = of.probe;
+  const { affinitySeconds, first } = proven;
+  const { kind, mode } = proven.probe;
   if (outcome.is !== 'forwarded') return [];
   const affinity = `an affinity entry of ${first.source} for ${affinitySeconds} s`;
   return [
@@ -225,7 +233,7 @@ async function removeEntry(first: SentPacket): Promise<readonly string[]> {
 /** What a process of the mode did with a connection that it got, while that is open. */
 async function followed(
   outcome: Observed,
-  of: {
+  sent: {
     readonly probe: PlannedProbe;
     readonly port: HeldPort;
     readonly source: string;
@@ -234,7 +242,7 @@ async function followed(
     readonly signal: AbortSignal;
   },
 ): Promise<Observed> {
-  const { probe, port, source, answer, runFolder, signal } = of;
+  const { probe, port, source, answer, runFolder, signal } = sent;
   const { connectedTo } = probe.mode;
   const isOpen = probe.kind === 'connect' && answer.is === 'accepted';
   if (outcome.is !== 'handed over' || !isOpen || connectedTo === undefined) return outcome;

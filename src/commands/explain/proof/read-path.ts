@@ -19,7 +19,7 @@ export type Path = Pick<ProvenPacket, 'outcome' | 'steps'>;
 /** What became of a traced packet, with the rules that it met in the words of the mode. */
 export async function readPath(
   { events, answer }: { readonly events: readonly TraceEvent[]; readonly answer: ProbeAnswer },
-  of: {
+  read: {
     readonly to: Destination;
     readonly desired: Desired;
     readonly mode: ModeProof;
@@ -27,7 +27,7 @@ export async function readPath(
     readonly front?: FrontContext;
   },
 ): Promise<Path> {
-  const { to, desired, mode, front } = of;
+  const { to, desired, mode, front } = read;
   const met = events.filter(({ handle }) => handle !== undefined);
   const family = familyOf(events.find(({ packet }) => packet)?.packet?.source ?? to.address);
   const wordsOf = await mode.account({ desired, family, met });

@@ -11,14 +11,14 @@ import { type Watched, watchTarget } from './watch.ts';
 /** Waits for the next packet of a client to what was asked for; in words why there is none. */
 export async function watchFor(
   asked: AskedCase,
-  of: {
+  target: {
     readonly basis: Basis;
     readonly prediction: Prediction;
     readonly rows: readonly Forwarding[];
     readonly timeoutMs: number;
   },
 ): Promise<Watched | string> {
-  const { basis, prediction, rows, timeoutMs } = of;
+  const { basis, prediction, rows, timeoutMs } = target;
   const { to, source, isNamed } = asked;
   const hindrance = agentHindrance(basis);
   if (hindrance !== undefined) return hindrance;

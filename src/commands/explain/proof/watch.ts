@@ -43,10 +43,10 @@ export interface Watched {
 }
 
 /** Waits for the next packet to the target; in words why there is none, or its way is not known. */
-export async function watchTarget(of: WatchedCase): Promise<Watched | string> {
+export async function watchTarget(target: WatchedCase): Promise<Watched | string> {
   const ended = new AbortController();
   try {
-    return await watched(of, ended.signal);
+    return await watched(target, ended.signal);
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
@@ -56,10 +56,10 @@ export async function watchTarget(of: WatchedCase): Promise<Watched | string> {
   }
 }
 
-async function watched(of: WatchedCase, signal: AbortSignal): Promise<Watched | string> {
-  const { to, timeoutMs, onReady } = of;
-  const goal = destinationOf(of);
-  const ends = [to, ...of.endpoints].map(({ address, port }) => {
+async function watched(target: WatchedCase, signal: AbortSignal): Promise<Watched | string> {
+  const { to, timeoutMs, onReady } = target;
+  const goal = destinationOf(target);
+  const ends = [to, ...target.endpoints].map(({ address, port }) => {
     return { address, port, protocol: goal.protocol };
   });
   const drops = await openDropReader(ends, signal);
@@ -68,13 +68,13 @@ async function watched(of: WatchedCase, signal: AbortSignal): Promise<Watched | 
   const wait = { timeoutMs, signal, onReady, droppedEarly };
   const came = await waitForFirstPacket(goal, wait);
   if (came === undefined) {
-    const who = of.source === undefined ? '' : ` from ${of.source}`;
+    const who = target.source === undefined ? '' : ` from ${target.source}`;
     return `no new connection${who} came within ${(timeoutMs / 1000).toLocaleString('en-US')} s`;
   }
   const isTold = (translated: Tuple | undefined): boolean =>
     reader?.decisive({ first: came.first, translated }) !== undefined;
   const answered = await watchAnswer(came, { timeoutMs: ANSWER_TIMEOUT_MS, signal, isTold });
-  const packet = await packetOf(came, answered, { ...of, reader, signal });
+  const packet = await packetOf(came, answered, { ...target, reader, signal });
   if (typeof packet === 'string') return packet;
   const unread = typeof drops === 'string' ? { dropsUnread: drops } : {};
   return { packet: { ...packet, ...unread }, client: came.first.source };
@@ -104,12 +104,12 @@ function firstDropped(reader: DropReader | undefined, to: WatchedDestination): T
 async function packetOf(
   came: FirstPacket,
   answered: Answered,
-  of: WatchedCase & { readonly reader: DropReader | undefined; readonly signal: AbortSignal },
+  target: WatchedCase & { readonly reader: DropReader | undefined; readonly signal: AbortSignal },
 ): Promise<ProvenPacket | string> {
-  const { reader, signal, mode } = of;
+  const { reader, signal, mode } = target;
   const answer = answerOf(answered, came.first);
   const { first, events, isComplete } = came;
-  const path = await readPath({ events, answer }, of);
+  const path = await readPath({ events, answer }, target);
   if (isBlind(path, mode)) return BLIND;
   const known = { first, translated: answered.translated };
   const wait = { timeoutMs: LATE_DROP_MS, signal };

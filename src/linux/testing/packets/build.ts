@@ -41,12 +41,12 @@ export function tcpSegment(ends: PortEnds, flags: number): Buffer {
 export function ipv4Packet(
   { source, destination }: Ends,
   protocol: number,
-  of: {
+  parts: {
     readonly payload: Uint8Array;
     readonly fragment?: { readonly offset: number; readonly more: boolean };
   },
 ): Buffer {
-  const { payload, fragment = { offset: 0, more: false } } = of;
+  const { payload, fragment = { offset: 0, more: false } } = parts;
   const header = Buffer.alloc(20);
   header[0] = 0x45;
   header.writeUInt16BE(header.length + payload.length, 2);
@@ -69,9 +69,9 @@ export interface Extension {
 export function ipv6Packet(
   { source, destination }: Ends,
   protocol: number,
-  of: { readonly payload: Uint8Array; readonly extensions?: readonly Extension[] },
+  parts: { readonly payload: Uint8Array; readonly extensions?: readonly Extension[] },
 ): Buffer {
-  const { payload, extensions = [] } = of;
+  const { payload, extensions = [] } = parts;
   const numbers = [...extensions.map(({ number }) => number), protocol];
   const between = extensions.map(({ rest }, at) => Buffer.from([numbers[at + 1] ?? 0, ...rest]));
   const body = Buffer.concat([...between, payload]);

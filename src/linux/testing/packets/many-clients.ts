@@ -10,9 +10,9 @@ export class ManyClients {
   readonly #packet: Buffer;
 
   /** `network`: `fd44:9::`, whose last 32 bits are the number of the client. */
-  constructor(wire: Tun, of: { network: string; destination: string; sourcePort: number }) {
+  constructor(wire: Tun, clients: { network: string; destination: string; sourcePort: number }) {
     this.#wire = wire;
-    const { network, destination, sourcePort } = of;
+    const { network, destination, sourcePort } = clients;
     const ends = { source: network, destination, sourcePort, destinationPort: 80 };
     const payload = udpDatagram(ends, Buffer.alloc(4, 0xff));
     this.#packet = ipv6Packet(ends, PROTOCOL.udp, { payload });

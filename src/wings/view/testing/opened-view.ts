@@ -27,16 +27,16 @@ export class OpenedView {
   readonly problems: unknown[];
   readonly #stop: AbortController;
 
-  private constructor(of: {
+  private constructor(parts: {
     port: number;
     streams: EventStreams;
     problems: unknown[];
     stop: AbortController;
   }) {
-    this.port = of.port;
-    this.streams = of.streams;
-    this.problems = of.problems;
-    this.#stop = of.stop;
+    this.port = parts.port;
+    this.streams = parts.streams;
+    this.problems = parts.problems;
+    this.#stop = parts.stop;
   }
 
   static async open(
