@@ -50,11 +50,6 @@ const MEASURE: Group = {
       about: '`fairlead shell` on a real node, beside `kubectl port-forward` and straight',
       load: () => import('./shell/command.ts'),
     },
-    {
-      name: 'iptables-writers',
-      about: 'changes of the iptables mode, by netlink and by iptables-restore',
-      load: () => import('./iptables-writers/command.ts'),
-    },
   ],
 };
 

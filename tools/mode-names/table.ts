@@ -30,7 +30,6 @@ export const NAMED_IN: Readonly<Record<string, string>> = {
   'src/wings/ebpf/': 'its own names',
   'src/wings/userspace/': 'its own name',
   'src/dataplanes/nftables/': 'its own name',
-  'src/linux/iptables/': 'the program of that name',
   'src/linux/xtables/': 'the program of that name',
   'lab/host/kernel-parts.ts': 'the part of the kernel of that name',
   'lab/network/wipe-ipvs.ts': 'the part of the kernel of that name',

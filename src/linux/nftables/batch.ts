@@ -1,17 +1,9 @@
 import { NetlinkWriter } from '../netlink/writer.ts';
 import { writeVerdict } from './expressions.ts';
-import type {
-  ChainSpec,
-  ListedRuleSpec,
-  RuleSpec,
-  SetElement,
-  SetSpec,
-  TableRef,
-} from './objects.ts';
+import type { ChainSpec, RuleSpec, SetElement, SetSpec, TableRef } from './objects.ts';
 import {
   type AnyFamily,
   CHAIN,
-  COMPAT,
   DATA,
   ELEMENT,
   ELEMENTS,
@@ -152,19 +144,6 @@ export class NftBatch {
       w.endNested(list);
       const comment = rule.comment === undefined ? '' : commentUdata(RULE_COMMENT, rule.comment);
       w.binary(RULE.userdata, comment + udata(RULE_FINGERPRINT, rule.fingerprint));
-    });
-  }
-
-  addListedRule(table: TableRef, rule: ListedRuleSpec): void {
-    const flags = FLAG.create | (rule.place === 'last' ? FLAG.append : 0);
-    this.#message(MESSAGE.newRule, { family: table.family, flags }, (w) => {
-      w.text(RULE.table, table.name);
-      w.text(RULE.chain, rule.chain);
-      w.binary(RULE.expressions, rule.expressions);
-      const compat = w.beginNested(RULE.compat);
-      w.u32be(COMPAT.protocol, rule.protocol);
-      w.u32be(COMPAT.flags, 0);
-      w.endNested(compat);
     });
   }
 

@@ -14,11 +14,8 @@ import { NetlinkWriter } from '../netlink/writer.ts';
 import { NftBatch } from './batch.ts';
 import {
   decodeChain,
-  decodeListedRule,
   decodeRule,
   decodeSet,
-  type ListedRule,
-  type ListedRulesOf,
   type StoredChain,
   type StoredRule,
   type StoredSet,
@@ -130,22 +127,16 @@ export class NftConnection implements Disposable {
     });
   }
 
-  async rules(table: TableRef): Promise<StoredRule[]> {
-    return await this.#collect(table, MESSAGE.getRule, {
-      attributes: (w) => w.text(RULE.table, table.name),
+  /** In order; of one chain, or of all. */
+  async rules(table: TableRef, chain?: string): Promise<StoredRule[]> {
+    const rules = await this.#collect(table, MESSAGE.getRule, {
+      attributes: (w) => {
+        w.text(RULE.table, table.name);
+        if (chain !== undefined) w.text(RULE.chain, chain);
+      },
       decode: (body) => decodeRule(body, table),
     });
-  }
-
-  /** The rules of one chain, in order. */
-  async listedRules(of: ListedRulesOf): Promise<ListedRule[]> {
-    return await this.#collect(of.table, MESSAGE.getRule, {
-      attributes: (w) => {
-        w.text(RULE.table, of.table.name);
-        w.text(RULE.chain, of.chain);
-      },
-      decode: (body) => decodeListedRule(body, of),
-    });
+    return chain === undefined ? rules : rules.filter((rule) => rule.chain === chain);
   }
 
   async sets(table: TableRef): Promise<StoredSet[]> {

@@ -1,4 +1,4 @@
-import { findAttribute, readAttributes, textOf } from '../netlink/reader.ts';
+import { readAttributes, textOf } from '../netlink/reader.ts';
 import { RULE_FINGERPRINT } from './batch.ts';
 import type { TableRef } from './objects.ts';
 import { CHAIN, FAMILY_NUMBER, HOOK, RULE, SET } from './protocol.ts';
@@ -18,12 +18,6 @@ export interface StoredRule {
   readonly handle: bigint;
   /** Empty: a rule that is not ours. */
   readonly fingerprint: Binary;
-}
-
-/** A rule as the kernel lists it. */
-export interface ListedRule {
-  readonly handle: bigint;
-  readonly expressions: Binary;
 }
 
 export interface StoredSet {
@@ -61,22 +55,6 @@ export function decodeRule(message: Buffer, table: TableRef): StoredRule | undef
     handle: unsigned64(body.get(RULE.handle)) ?? 0n,
     fingerprint: fingerprint?.toString('latin1') ?? '',
   };
-}
-
-export interface ListedRulesOf {
-  readonly table: TableRef;
-  readonly chain: string;
-  /** Others are not read any further; the bytes are only lent. */
-  readonly isWanted?: (expressions: Buffer) => boolean;
-}
-
-export function decodeListedRule(message: Buffer, of: ListedRulesOf): ListedRule | undefined {
-  const found = findAttribute(message.subarray(HEADER_BYTES), RULE.expressions);
-  if (found && of.isWanted?.(found) === false) return undefined;
-  const body = bodyOf(message, { table: of.table, nameAttribute: RULE.table });
-  if (!body || textOf(body.get(RULE.chain)) !== of.chain) return undefined;
-  const handle = body.get(RULE.handle)?.readBigUInt64BE(0) ?? 0n;
-  return { handle, expressions: found?.toString('latin1') ?? '' };
 }
 
 export function decodeSet(message: Buffer, table: TableRef): StoredSet | undefined {

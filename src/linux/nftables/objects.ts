@@ -27,14 +27,6 @@ export interface RuleSpec {
   readonly comment?: string;
 }
 
-/** A rule given as it will be listed (listed-expressions.ts). */
-export interface ListedRuleSpec {
-  readonly chain: string;
-  readonly expressions: Binary;
-  readonly protocol: number;
-  readonly place: 'first' | 'last';
-}
-
 export interface SetSpec {
   readonly name: string;
   readonly comment: string;

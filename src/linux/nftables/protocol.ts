@@ -70,11 +70,8 @@ export const RULE = {
   chain: 2,
   handle: 3,
   expressions: 4,
-  compat: 5,
   userdata: 7,
 } as const;
-/** The rule properties that xtables modules receive. */
-export const COMPAT = { protocol: 1, flags: 2 } as const;
 
 export const SET = {
   table: 1,

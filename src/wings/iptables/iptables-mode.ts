@@ -21,8 +21,6 @@ export const IPTABLES_PART: Part = {
       ...(serveLocalhost ? { serveLocalhost } : {}),
       onOtherBackend: (backend) =>
         onWarning?.(`the tables of iptables-${backend} hold rules of kube-proxy or Fairlead too`),
-      onNoNetlink: (reason) =>
-        onWarning?.(`changes are written by iptables-restore, which is slower: ${reason}`),
     }),
 };
 

@@ -46,7 +46,7 @@ async function placesOf(met: readonly TracedRule[]): Promise<ReadonlyMap<string,
   for (const { family, table, chain } of met) {
     const key = `${table} ${chain}`;
     if (!isTableFamily(family) || !chain.startsWith(CHAIN_PREFIX) || places.has(key)) continue;
-    const rules = await connection.listedRules({ table: { family, name: table }, chain });
+    const rules = await connection.rules({ family, name: table }, chain);
     places.set(
       key,
       rules.map(({ handle }) => handle),

@@ -1,9 +1,8 @@
 import { PlaneError } from '../../../dataplanes/contract.ts';
 import type { IptablesErrorCode } from '../../../linux/xtables/iptables-error.ts';
-import { TableChange } from './table-change.ts';
+import { inSteps } from './chain-steps.ts';
+import type { TableChange } from './table-change.ts';
 
-/** More at once cost the nft backend the square of their number. */
-const CHAINS_AT_ONCE = 600;
 /** Those that lead to others go before them. */
 const ORDER = ['KUBE-FW-', 'KUBE-EXT-', 'KUBE-SVC-', 'KUBE-SVL-', 'KUBE-SEP-'];
 
@@ -32,15 +31,8 @@ export async function removeChains(
 }
 
 /** Removes chains of rows that only each other's rules jump to. */
-function chainRemovals(names: readonly string[]): TableChange[] {
-  const ordered = inOrder(names);
-  const changes: TableChange[] = [];
-  for (let from = 0; from < ordered.length; from += CHAINS_AT_ONCE) {
-    const change = new TableChange('nat');
-    for (const name of ordered.slice(from, from + CHAINS_AT_ONCE)) change.removeChain(name);
-    changes.push(change);
-  }
-  return changes;
+function chainRemovals(names: readonly string[]): readonly TableChange[] {
+  return inSteps(inOrder(names), (change, name) => change.removeChain(name));
 }
 
 function inOrder(names: readonly string[]): readonly string[] {

@@ -7,7 +7,7 @@ import { RestoreProcess } from '../../../linux/iptables/restore-process.ts';
 import { enterOwnNetwork } from '../../../linux/netlink/testing/own-namespace.ts';
 import { IptablesError, type IptablesErrorCode } from '../../../linux/xtables/iptables-error.ts';
 import { findAbilities } from './abilities.ts';
-import { type Committer, ProgramCommitter } from './committers.ts';
+import { type Committer, ProgramCommitter } from './committer.ts';
 import { FamilyTables } from './family-tables.ts';
 import { asPlaneError } from './plane-errors.ts';
 import type { TableChange } from './table-change.ts';

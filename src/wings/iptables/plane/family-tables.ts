@@ -10,7 +10,7 @@ import {
 import type { IptablesErrorCode } from '../../../linux/xtables/iptables-error.ts';
 import { removeChains } from './chain-removal.ts';
 import { cleanUp, hasOurs } from './clean-up.ts';
-import type { Committer } from './committers.ts';
+import type { Committer } from './committer.ts';
 import { Comparison } from './comparison.ts';
 import { type KernelView, readKernel } from './kernel-view.ts';
 import { presentOf } from './present.ts';
@@ -143,6 +143,7 @@ export class FamilyTables {
     const leftovers = comparison.leftovers();
     for (const { table, chain, rule } of leftovers.dispatch) changes[table].deleteRule(chain, rule);
     const { mangle, filter, nat } = changes;
+    for (const change of [filter, nat]) change.refillShrunk(view[change.table]);
     const { present } = comparison;
     const staleChains = leftovers.chains;
     return { right, present, counts, changes: [mangle, filter, nat], staleChains };
@@ -200,9 +201,7 @@ export class FamilyTables {
 
   async configure(before: Setting, after: Setting): Promise<void> {
     const { family } = this;
-    const changes = tableChanges();
-    reconfigure(changes, { family, before, after, read: await this.read() });
-    await this.#commit([changes.filter, changes.nat]);
+    await this.#commit(reconfigure({ family, before, after, read: await this.read() }));
   }
 
   async remove(): Promise<void> {

@@ -123,6 +123,14 @@ for (const backend of BACKENDS) {
       tools.assertIs(rows);
     });
 
+    it('deletes what belongs to no row where that is most of a chain', async () => {
+      const all = Array.from({ length: 130 }, (_, index) => web(index + 1, ['10.1.0.1:80']));
+      await bring(tools.newPlane(), all);
+      const rows = all.slice(0, 10);
+      await bring(tools.newPlane(), [...rows, web(140, ['10.1.0.2:80'])]);
+      tools.assertIs([...rows, web(140, ['10.1.0.2:80'])]);
+    });
+
     it('writes what it can while another process jumps to a chain that must be deleted', async () => {
       const old = web(2, ['10.1.0.1:80']);
       await bring(tools.newPlane(), [web(1, ['10.1.0.1:80']), old]);

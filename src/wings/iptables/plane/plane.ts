@@ -27,6 +27,7 @@ import type { Netlink } from '../../../linux/netlink/socket.ts';
 import { NftConnection } from '../../../linux/nftables/connection.ts';
 import type { NftEvent } from '../../../linux/nftables/events.ts';
 import { isIncompatible } from '../../../linux/xtables/iptables-error.ts';
+import type { Backend } from '../../../linux/xtables/iptables-programs.ts';
 import { saveTable } from '../../../linux/xtables/save.ts';
 import type { SavedTable } from '../../../linux/xtables/saved-table.ts';
 import { findAbilities, readAbilities } from './abilities.ts';
@@ -36,7 +37,7 @@ import { endpointCounts, kernelFrontends, refusedCounts } from './counts.ts';
 import { concernsUs } from './drift.ts';
 import type { FamilyTables } from './family-tables.ts';
 import { jumpsFor } from './fixed-parts.ts';
-import { type Kernel, openKernel, removeFrom, type Writer } from './kernel.ts';
+import { type Kernel, openKernel, removeFrom } from './kernel.ts';
 import { readKernel } from './kernel-view.ts';
 import { asPlaneError, notInspected, withUnknown } from './plane-errors.ts';
 import { pollTables } from './poll.ts';
@@ -47,16 +48,11 @@ import { hasOurChains, orNothing } from './unreadable.ts';
 
 const POLL_MS = 5000;
 /**
- * On the legacy backend every transaction replaces the whole table, whatever it changes. The
- * program of the nft backend needs the square of what it is given: 5,000 Services of 5 endpoints
- * take 200 s at once and 4 s in steps of 100. The kernel itself walks the whole table at
- * the end of every transaction, so that few large ones are better than many.
+ * On the legacy backend every transaction replaces the whole table, whatever it changes. On the nft
+ * backend the program needs the square of what it is given: 5,000 Services of 5 endpoints take
+ * 200 s at once and 4 s in steps of 100.
  */
-const ROWS_PER_STEP: Readonly<Record<Writer, number>> = {
-  'legacy program': 50_000,
-  'nft program': 100,
-  netlink: 250,
-};
+const ROWS_PER_STEP: Readonly<Record<Backend, number>> = { legacy: 50_000, nft: 100 };
 
 export interface IptablesPlaneOptions {
   readonly openNetlink: (kind: 'requests' | 'events') => Netlink;
@@ -68,8 +64,6 @@ export interface IptablesPlaneOptions {
   readonly pollMs?: number;
   /** Rules of ours that lie where packets no longer need them, or meet them twice. */
   readonly onOtherBackend?: (backend: string) => void;
-  /** The tables of the nft backend must be written by the program, and so more slowly. */
-  readonly onNoNetlink?: (why: string) => void;
 }
 
 /** The data plane on iptables: chain by chain what kube-proxy writes, so that tools for it keep working. */
@@ -83,7 +77,7 @@ export class IptablesPlane implements DataPlane {
   #abilities: Abilities | undefined;
   #suspects = new Suspects();
   #isBusy = false;
-  #rowsPerStep: number = ROWS_PER_STEP['nft program'];
+  #rowsPerStep: number = ROWS_PER_STEP.nft;
 
   constructor(options: IptablesPlaneOptions) {
     this.#options = options;
@@ -97,7 +91,7 @@ export class IptablesPlane implements DataPlane {
     const suspects = this.#suspects;
     // Changes reported from now on are for the next inspection.
     this.#suspects = new Suspects();
-    return await this.#writing(async ({ tables, found, writer }) => {
+    return await this.#writing(async ({ tables, found }) => {
       const isFirst = this.#abilities === undefined;
       const abilities = await findAbilities(this.#options.openNetlink);
       const isCertain =
@@ -124,7 +118,7 @@ export class IptablesPlane implements DataPlane {
       await settleAll(FAMILIES.map(inspectOne));
       this.#facts = facts;
       this.#abilities = abilities;
-      this.#rowsPerStep = ROWS_PER_STEP[writer];
+      this.#rowsPerStep = ROWS_PER_STEP[found.backend];
       if (isFirst) await this.#reportOther(found);
       const { described, count } = differences;
       const writeCount = writtenCount(tables) - before;
@@ -340,7 +334,7 @@ export class IptablesPlane implements DataPlane {
   }
 
   #open(): Promise<Kernel> {
-    this.#kernel ??= openKernel(this.#options).catch((error: unknown) => {
+    this.#kernel ??= openKernel(this.#options.path).catch((error: unknown) => {
       this.#kernel = undefined;
       throw asPlaneError(error);
     });

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeFacts, PodDetection } from '../../../dataplanes/contract.ts';
+import { restoreLines } from './committer.ts';
 import { reconfigure } from './reconfigure.ts';
 import { renderedTables } from './render.ts';
-import { tableChanges } from './repair.ts';
-import { restoreLines } from './restore-lines.ts';
-import { FACTS, SETTING, upstreamRows } from './testing/rows.ts';
+import { FACTS, frontend, INTERNAL, row, SETTING, upstreamRows } from './testing/rows.ts';
 
 const withFacts = (facts: Partial<NodeFacts>) => ({ ...SETTING, facts: { ...FACTS, ...facts } });
 const withPods = (IPv4: PodDetection | undefined) =>
@@ -14,10 +13,9 @@ const withPods = (IPv4: PodDetection | undefined) =>
 /** The chains after a change, from those that other settings produced. */
 function reconfigured(before: typeof SETTING, after: typeof SETTING): Map<string, string[]> {
   const read = renderedTables(upstreamRows(), before, 'IPv4');
-  const changes = tableChanges();
-  reconfigure(changes, { family: 'IPv4', before, after, read });
+  const changes = reconfigure({ family: 'IPv4', before, after, read });
   const chains = new Map(read.nat);
-  for (const { text } of restoreLines(changes.nat)) {
+  for (const text of changes.filter(({ table }) => table === 'nat').flatMap(restoreLines)) {
     const [verb = '', name = ''] = text.split(' ', 2);
     const rule = text.slice(verb.length + name.length + 2);
     if (verb.startsWith(':')) chains.set(verb.slice(1), []);
@@ -26,6 +24,9 @@ function reconfigured(before: typeof SETTING, after: typeof SETTING): Map<string
   }
   return chains;
 }
+
+const chainCount = (lines: readonly string[]): number =>
+  lines.filter((line) => line.startsWith(':')).length;
 
 const DETECTIONS: readonly PodDetection[] = [
   { by: 'cidr', cidr: '10.128.0.0/9' },
@@ -45,6 +46,27 @@ describe('new facts about the node', () => {
       });
     }
   }
+
+  it('are written into the chains of many rows in steps, which costs the program less', () => {
+    const [before, after] = [withPods({ by: 'cidr', cidr: '10.9.0.0/16' }), SETTING];
+    const rows = Array.from({ length: 700 }, (_, index) =>
+      row({
+        name: `web${index}`,
+        lists: ['cluster'],
+        frontends: [
+          frontend('cluster-ip', { address: '10.96.0.9', port: 80 }, INTERNAL('cluster')),
+        ],
+        endpoints: ['10.1.0.1:80'],
+      }),
+    );
+    const read = renderedTables(rows, before, 'IPv4');
+    const changes = reconfigure({ family: 'IPv4', before, after, read });
+    const counts = changes
+      .filter(({ isEmpty }) => !isEmpty)
+      .map(restoreLines)
+      .map(chainCount);
+    assert.deepEqual(counts, [600, 100]);
+  });
 
   it('switch node ports on loopback on and off', () => {
     const { nodePortsOnLocalhost: _, ...facts } = FACTS;

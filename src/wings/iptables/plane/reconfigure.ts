@@ -1,26 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PodDetection } from '../../../dataplanes/contract.ts';
 import type { Family } from '../../../forwarding/model.ts';
+import { inSteps } from './chain-steps.ts';
 import { isNodePortJump } from './comparison.ts';
 import { firewallRules, fixedChains, nodePortJumps } from './fixed-parts.ts';
 import type { KernelView } from './kernel-view.ts';
 import { FIREWALL, isRowChain, NODE_PORTS, SERVICES } from './names.ts';
-import { repairJumps, replaceLastRules, type TableChanges } from './repair.ts';
+import { repairJumps, replaceLastRules, type TableChanges, tableChanges } from './repair.ts';
 import { type RuleText, ruleText } from './rule.ts';
 import { LOCALHOST_ACCOUNT, LOOPBACK, podMatch, type Setting } from './setting.ts';
+import type { TableChange } from './table-change.ts';
 import { equalRules } from './transaction.ts';
 
 /** Rewrites the rules that differ, and nothing else. */
-export function reconfigure(
-  changes: TableChanges,
-  of: {
-    readonly family: Family;
-    readonly before: Setting;
-    readonly after: Setting;
-    readonly read: KernelView;
-  },
-): void {
+export function reconfigure(of: {
+  readonly family: Family;
+  readonly before: Setting;
+  readonly after: Setting;
+  readonly read: KernelView;
+}): readonly TableChange[] {
   const { family, before, after, read } = of;
+  const changes = tableChanges();
   for (const { table, name, rules } of fixedChains(after)) {
     if (!equalRules(read[table].get(name), rules)) changes[table].fill(name, rules);
   }
@@ -37,7 +37,8 @@ export function reconfigure(
   if (!equalRules(found, wanted)) replaceLastRules(changes.nat, found, wanted);
   const old = before.facts.podDetection[family];
   const now = after.facts.podDetection[family];
-  if (old && !isSame(old, now)) replaceDetection(changes, read, { old, now });
+  const detection = old && !isSame(old, now) ? replaceDetection(read, { old, now }) : [];
+  return [changes.filter, changes.nat, ...detection];
 }
 
 /** A node port on loopback has a rule of its own, where it can be counted. */
@@ -63,16 +64,16 @@ function counted(rule: RuleText): RuleText {
 
 /** Rows stay the same, but their chains detect pods of this node in another way. */
 function replaceDetection(
-  changes: TableChanges,
   read: KernelView,
   detection: { old: PodDetection; now: PodDetection | undefined },
-): void {
+): readonly TableChange[] {
   const replace = detectionReplacer(detection);
-  for (const [name, rules] of read.nat) {
-    if (!isRowChain(name)) continue;
+  const chains = [...read.nat].flatMap(([name, rules]) => {
+    if (!isRowChain(name)) return [];
     const replaced = rules.flatMap(replace);
-    if (!equalRules(rules, replaced)) changes.nat.fill(name, replaced);
-  }
+    return equalRules(rules, replaced) ? [] : [{ name, rules: replaced }];
+  });
+  return inSteps(chains, (change, { name, rules }) => change.fill(name, rules));
 }
 
 /**

@@ -1,21 +1,45 @@
 import type { ServicePortKey } from '../../../forwarding/model.ts';
-import type { TableOperation, TableOperations } from '../../../linux/iptables/table-operations.ts';
 import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
+import type { SavedTable } from '../../../linux/xtables/saved-table.ts';
 import type { RuleText } from './rule.ts';
+
+/** Each deletion costs the program a comparison with all rules of the chain. */
+const MOST_DELETIONS = 100;
+
+interface Operation {
+  readonly chain: string;
+  /** The row it is there for, which a rejection of it names. */
+  readonly owner: ServicePortKey | undefined;
+}
+
+interface RuleOperation extends Operation {
+  readonly kind: 'append' | 'insert' | 'delete';
+  readonly rule: RuleText;
+}
+
+/**
+ * `make` creates a missing chain and is rejected if another process has created it meanwhile: its
+ * rules stay. `fill` creates or empties a chain, `remove` deletes an empty one.
+ */
+export type TableOperation =
+  | (Operation & { readonly kind: 'make' })
+  | (Operation & { readonly kind: 'fill' })
+  | (Operation & { readonly kind: 'remove' })
+  | RuleOperation;
 
 /**
  * The changes of one table, collected in any order and sorted so that they can be applied at once:
  * chains are created before the rules that jump to them, and rules are deleted before their target
  * chains.
  */
-export class TableChange implements TableOperations {
+export class TableChange {
   readonly table: IptablesTable;
   readonly #made: TableOperation[] = [];
   readonly #filled = new Map<string, TableOperation>();
-  readonly #deleted: TableOperation[] = [];
-  readonly #appended: TableOperation[] = [];
-  readonly #inserted: TableOperation[] = [];
-  readonly #last: TableOperation[] = [];
+  #deleted: RuleOperation[] = [];
+  #appended: RuleOperation[] = [];
+  readonly #inserted: RuleOperation[] = [];
+  readonly #last: RuleOperation[] = [];
   readonly #removed: TableOperation[] = [];
   #owner: ServicePortKey | undefined;
 
@@ -75,6 +99,21 @@ export class TableChange implements TableOperations {
   /** After all else that is appended. */
   appendLast(chain: string, rule: RuleText): void {
     this.#last.push({ kind: 'append', chain, rule, owner: this.#owner });
+  }
+
+  /** Fills a chain with the rules that it keeps, if many go; `found`: the chains as they are. */
+  refillShrunk(found: SavedTable): void {
+    for (const [chain, deletions] of Map.groupBy(this.#deleted, (each) => each.chain)) {
+      if (deletions.length <= MOST_DELETIONS) continue;
+      const gone = Map.groupBy(deletions, ({ rule }) => rule);
+      const kept = (found.get(chain) ?? []).filter((rule) => gone.get(rule)?.pop() === undefined);
+      const appended = this.#appended;
+      this.#appended = [];
+      this.#deleted = this.#deleted.filter((each) => each.chain !== chain);
+      this.own(undefined);
+      this.fill(chain, kept);
+      this.#appended.push(...appended);
+    }
   }
 
   get operations(): readonly TableOperation[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Forwarding } from '../../../forwarding/model.ts';
-import { restoreLines } from './restore-lines.ts';
+import { ownerOfLine, restoreLines } from './committer.ts';
 import { rulesOf } from './row.ts';
 import { EXTERNAL, frontend, INTERNAL, NOBODY, row, SETTING } from './testing/rows.ts';
 import { type Step, Transaction } from './transaction.ts';
@@ -27,8 +27,7 @@ function transaction(before: Forwarding | undefined, after: Forwarding | undefin
   return changes;
 }
 
-const texts = (of: Transaction, step: Step): string[] =>
-  restoreLines(of.change(step)).map(({ text }) => text);
+const texts = (of: Transaction, step: Step): string[] => restoreLines(of.change(step));
 const verbs = (lines: readonly string[]): string =>
   lines.map((line) => (line.startsWith(':') ? ':' : line.slice(0, 2))).join(' ');
 
@@ -56,11 +55,10 @@ describe('a transaction', () => {
   });
 
   it('has the owner of each line', () => {
-    const lines = restoreLines(transaction(undefined, web(['10.1.0.1:80'])).change('translate'));
-    assert.deepEqual(
-      new Set(lines.slice(1, -1).map(({ owner }) => owner)),
-      new Set(['t/web/TCP/IPv4']),
-    );
+    const change = transaction(undefined, web(['10.1.0.1:80'])).change('translate');
+    const owners = restoreLines(change).map((_, line) => ownerOfLine(change, line));
+    assert.deepEqual([owners.shift(), owners.pop()], [undefined, undefined], '*nat and COMMIT');
+    assert.deepEqual(new Set(owners), new Set(['t/web/TCP/IPv4']));
   });
 
   it('that failed midway has the state of its completed steps', () => {
