@@ -15,26 +15,6 @@ const MEASURE: Group = {
       load: () => import('./scale/command.ts'),
     },
     {
-      name: 'history',
-      about: 'CPU of a change with and without a history, its memory, and its pauses',
-      load: () => import('./history/command.ts'),
-    },
-    {
-      name: 'bpf',
-      about: 'reading and writing eBPF maps, compared with the same system calls from C',
-      load: () => import('./bpf/command.ts'),
-    },
-    {
-      name: 'socket-hooks',
-      about: 'a full load and single changes of the socket-ebpf maps, compared with a C program',
-      load: () => import('./socket-hooks/command.ts'),
-    },
-    {
-      name: 'ipvs',
-      about: 'a full load, single changes and reads of IPVS, compared with a C program',
-      load: () => import('./ipvs/command.ts'),
-    },
-    {
       name: 'top',
       about: 'CPU of `fairlead top`, and CPU and memory of the agent beside it, in a large cluster',
       load: () => import('./top/command.ts'),
