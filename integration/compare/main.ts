@@ -2,7 +2,7 @@ import { type Group, runGroup } from '../group.ts';
 
 const COMPARE: Group = {
   name: 'compare',
-  about: 'Compares Fairlead with kube-proxy.',
+  about: 'Compares Fairlead with kube-proxy, and with its own earlier versions.',
   commands: [
     {
       name: 'oracle',
@@ -28,6 +28,12 @@ const COMPARE: Group = {
       name: 'skew',
       about: 'Fairlead with API servers of every supported version, by packets',
       load: () => import('./skew/command.ts'),
+    },
+    {
+      name: 'answers',
+      about:
+        'services, explain and render about the same objects as an earlier commit, in every mode',
+      load: () => import('./answers/command.ts'),
     },
     {
       name: 'kernels',
