@@ -2,14 +2,15 @@ import { MODE_NAMES, type ModeName } from '../config/modes.ts';
 import { WINGS } from '../wings/registry.ts';
 import type { Mode } from './mode.ts';
 import { ModeError } from './mode-error.ts';
-import { NFTABLES } from './nftables.ts';
 import type { Part } from './part.ts';
 
 type Load = () => Promise<Mode>;
 
+const CORE = { nftables: async () => (await import('./nftables.ts')).NFTABLES };
+
 /** In the order in which their parts are removed. */
 const LOADS = new Map(
-  [...Object.values(WINGS).map(({ modes }) => modes), { nftables: async () => NFTABLES }].flatMap(
+  [...Object.values(WINGS).map(({ modes }) => modes), CORE].flatMap(
     (modes = {}) => Object.entries(modes) as (readonly [ModeName, Load])[],
   ),
 );

@@ -391,6 +391,7 @@ export const LAYERS: readonly Layer[] = [
       'commands',
       'page files',
       'forwarder',
+      'wing registry',
       ...WING_ROOMS.map(({ name }) => name),
       ...CORE,
       'lab',

@@ -6,9 +6,7 @@ import type { NodeFacts } from '../../dataplanes/contract.ts';
 import type { NodeView } from '../../forwarding/model.ts';
 import { CommandError } from '../command-error.ts';
 import { type ObservedMachine, type ObservedNode, observeNode } from '../desired.ts';
-import { knownAddresses } from '../run/known-addresses.ts';
 import { type Row, rowsOf, type Wish } from '../services/rows.ts';
-import { socketsNow } from '../sockets-now.ts';
 import { printWarning } from '../terminal/print.ts';
 import { agentError } from './ask-agent.ts';
 import type { AgentBasis, Basis, SourceBasis } from './basis.ts';
@@ -40,7 +38,7 @@ export async function answerOf(basis: Basis, question: Question = {}): Promise<A
 /** The same, kept up to date until stopped. */
 export async function observe(basis: SourceBasis, question: Question = {}): Promise<ObservedNode> {
   const { config, nodeName, from } = basis;
-  const machine = machineOf(basis, question);
+  const machine = await machineOf(basis, question);
   const observed = await observeNode({ settings: config.settings, nodeName, from, machine });
   const isNodeMissing =
     observed.intake.node.state === 'unknown' && config.settings.nodeObject === 'expected';
@@ -50,11 +48,18 @@ export async function observe(basis: SourceBasis, question: Question = {}): Prom
   return observed;
 }
 
-function machineOf(basis: SourceBasis, question: Question): ObservedMachine | undefined {
+/** Loaded only for this machine: manifests are read without a connection to the kernel. */
+async function machineOf(
+  basis: SourceBasis,
+  question: Question,
+): Promise<ObservedMachine | undefined> {
+  if (!question.isAboutThisMachine && !basis.isThisMachine) return undefined;
+  const { socketsNow } = await import('../sockets-now.ts');
   const listSockets = () => socketsNow();
+  if (!question.isAboutThisMachine) return { addresses: addressesNow(), listSockets };
   // Watching sockets needs privileges that only `diff` requires anyway.
-  if (question.isAboutThisMachine) return { addresses: knownAddresses(), listSockets };
-  return basis.isThisMachine ? { addresses: addressesNow(), listSockets } : undefined;
+  const { knownAddresses } = await import('../run/known-addresses.ts');
+  return { addresses: knownAddresses(), listSockets };
 }
 
 function addressesNow(): MachineAddresses {
