@@ -44,6 +44,7 @@ const CHECKS: readonly Check[] = [
 /** Minutes each, so only for who asks by name; CI does. */
 const LONG_CHECKS: readonly Check[] = [
   { name: 'wings', about: 'each wing taken off', argv: ['node', 'tools/wings/main.ts'] },
+  { name: 'quotas', about: 'each quota taken away', argv: ['node', 'tools/quotas/main.ts'] },
 ];
 
 const TIMEOUT_MS = 120_000;
@@ -90,7 +91,7 @@ async function runChecks(checks: readonly Check[]): Promise<void> {
 function listChecks(unknownNames: readonly string[]): void {
   const isHelp = unknownNames.every((name) => name === '--help' || name === '-h');
   if (!isHelp) console.error(`check: no check '${unknownNames.join("', '")}'\n`);
-  console.log('Usage: npm run check -- [CHECK ...]; without a name, all but wings:\n');
+  console.log('Usage: npm run check -- [CHECK ...]; without a name, all but wings and quotas:\n');
   for (const { name, about } of all) console.log(`  ${name.padEnd(13)}  ${about}`);
   if (!isHelp) process.exitCode = EXIT_USAGE;
 }

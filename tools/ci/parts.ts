@@ -1,3 +1,4 @@
+import { costParts } from './cost-parts.ts';
 import { guestParts } from './guest-parts.ts';
 import { BOTH, NIGHTLY, npm, part, RUN } from './make-part.ts';
 import type { Part, Plan } from './part.ts';
@@ -46,7 +47,7 @@ export const PARTS: readonly Part[] = [
   ...faults(),
   ...iptables(),
   ...metrics(),
-  ...costs(),
+  ...costParts(),
   ...realNodes(),
 ];
 
@@ -256,6 +257,12 @@ function faults(): Part[] {
       plans: NIGHTLY,
       seconds: 480,
     }),
+    part('quotas', {
+      about: 'each quota of docs/limits.md taken away is noticed by its test',
+      command: npm('check', 'quotas'),
+      plans: NIGHTLY,
+      seconds: 300,
+    }),
     part('soak', {
       about: `memory, descriptors and latency under changes for ten minutes, with ${FIRST_PROXY}: flat`,
       command: npm('break', 'soak', '--minutes', '10'),
@@ -334,47 +341,6 @@ function metrics(): Part[] {
       command: npm('compare', 'metrics', 'dashboard'),
       plans: NIGHTLY,
       seconds: 150,
-    }),
-  ];
-}
-
-function costs(): Part[] {
-  return [
-    part('bench', {
-      about: 'costs compared with upstream, as ratios',
-      command: npm('bench', '--ci'),
-      plans: BOTH,
-      seconds: 135,
-    }),
-    part('bench-shapes', {
-      about: 'one large object: kernel memory, and one change',
-      command: npm('bench', 'shapes', '--ci'),
-      plans: NIGHTLY,
-      seconds: 40,
-    }),
-    part('bench-shapes-all', {
-      about: 'every large object, compared with kube-proxy',
-      command: npm('bench', 'shapes'),
-      plans: NIGHTLY,
-      seconds: 800,
-    }),
-    part('bench-forwarding', {
-      about: 'the userspace mode beside HAProxy: every way works, and what it costs',
-      command: npm('bench', 'forwarding', '--nightly'),
-      plans: NIGHTLY,
-      seconds: 420,
-    }),
-    part('scale', {
-      about: 'changes, starts and memory up to 50,000 Services, with limits',
-      command: npm('measure', 'scale'),
-      plans: NIGHTLY,
-      seconds: 1000,
-    }),
-    part('size', {
-      about: 'time and memory of the model compared with a bare client',
-      command: npm('measure', 'size'),
-      plans: NIGHTLY,
-      seconds: 240,
     }),
   ];
 }

@@ -31,7 +31,7 @@ export function rowsOf(markdown: string): readonly Row[] {
 }
 
 /** Undefined: the cell names none. */
-function testOf({ test }: Row): NamedTest | undefined {
+export function testOf({ test }: Row): NamedTest | undefined {
   const [, path, words] = NAMED_TEST.exec(test) ?? [];
   return path === undefined || words === undefined ? undefined : { path, words };
 }

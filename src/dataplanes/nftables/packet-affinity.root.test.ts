@@ -8,7 +8,7 @@ import { ManyClients } from '../../linux/testing/packets/many-clients.ts';
 import { openTun, type Tun } from '../../linux/testing/packets/tun.ts';
 import type { NftablesPlane } from './plane.ts';
 import { MOST_CLIENTS, MOST_CLIENTS_OF_A_LIST } from './sets.ts';
-import { bring, newPlane } from './testing/kernel.ts';
+import { bring, newPlane, nft } from './testing/kernel.ts';
 import { FACTS, row } from './testing/rows.ts';
 
 const CLIENTS = 'fd44:9::';
@@ -30,7 +30,7 @@ function sticky(number: number): Forwarding {
   return { ...of, clusterEndpoints: ENDPOINTS };
 }
 
-const [FLOODED, QUIET] = [sticky(1), sticky(2)];
+const [FLOODED, QUIET, LATE] = [sticky(1), sticky(2), sticky(3)];
 
 function addressOf({ frontends: [first] }: Forwarding): string {
   assert.ok(first);
@@ -43,7 +43,7 @@ before(async () => {
   writeFileSync('/proc/sys/net/ipv6/conf/all/forwarding', '1');
   ip('link set tun0 up', 'route add fd44:8::/64 dev tun0', 'route add fd44:9::/64 dev tun0');
   plane = newPlane();
-  await bring(plane, { facts: FACTS, rows: [FLOODED, QUIET] });
+  await bring(plane, { facts: FACTS, rows: [FLOODED, QUIET, LATE] });
 });
 
 /** Connections that each endpoint of a Service has received, by endpoint. */
@@ -69,13 +69,13 @@ async function endpointsOf(service: Forwarding, sourcePort: number): Promise<str
   return chosen;
 }
 
-/** How the connections of new clients of the flooded Service are spread. */
-async function spreadOf(from: number, count: number): Promise<number[]> {
-  const destination = addressOf(FLOODED);
+/** How the connections of new clients are spread. */
+async function spreadOf(from: number, count: number, of = FLOODED): Promise<number[]> {
+  const destination = addressOf(of);
   const flood = new ManyClients(wire, { network: CLIENTS, destination, sourcePort: 40_000 });
-  const counted = await connectionsAt(FLOODED);
+  const counted = await connectionsAt(of);
   flood.sendAll(from, count);
-  const now = await connectionsAt(FLOODED);
+  const now = await connectionsAt(of);
   return [...now].map(([endpoint, connections]) => connections - (counted.get(endpoint) ?? 0));
 }
 
@@ -101,5 +101,15 @@ describe('session affinity under a flood of clients of one Service', () => {
     assertSpread(await spreadOf(1000 + FLOOD, 4000), 4000);
     const again = await endpointsOf(QUIET, 30_001);
     assert.deepEqual(again, first, 'every client came back to its endpoint');
+  });
+
+  it('balances clients of a list beyond those that may be in use', async () => {
+    for (const inUse of [FLOODED, QUIET]) await endpointsOf(inUse, 30_002);
+    const before = await plane.affinityFill();
+    const others = Array.from({ length: 65_536 - 2 }, (_, n) => `${2 ** 24 + n}`);
+    nft(`add element ip6 fairlead new-clients { ${others.join()} }`);
+    await endpointsOf(LATE, 30_000);
+    assert.equal((await plane.affinityFill()).remembered, before.remembered);
+    assertSpread(await spreadOf(1000, 4000, LATE), 4000);
   });
 });

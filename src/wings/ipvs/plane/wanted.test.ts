@@ -133,7 +133,7 @@ test('leaves a row to the plane behind whose addresses times endpoints are too m
     clusterEndpoints,
   });
   assert.equal(wanted([withAddresses(most)]).length, most);
-  assert.deepEqual(wanted([withAddresses(most + 1)]), []);
+  assert.equal(wanted([withAddresses(most + 1)]).length, 0);
 });
 
 test('leaves lists to the plane behind with an endpoint that IPVS refuses', () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { SourceClass } from '../../../../forwarding/model.ts';
 import type { WireChange, WireRow, WireTreatment } from '../protocol.ts';
 import { DECLINED, rowDigest } from '../row-digest.ts';
+import { MOST_FRONTENDS, MOST_ROWS } from './row-memory.ts';
 import { testDirectory, testFrontend, testRow } from './testing/directories.ts';
 import type { Question } from './testing/thread-view.ts';
 
@@ -151,6 +152,31 @@ describe('rows without room', () => {
     rows.apply({ set: other });
     assert.ok(!rows.isDeclined(other.key));
     assert.equal(thread.find({ ...QUESTION, address: '10.96.0.2' })?.endpoints.length, 2);
+  });
+
+  it('are declined when all rows of their namespace have too many frontends', () => {
+    const { rows } = testDirectory().directory;
+    const many = Array.from({ length: MOST_FRONTENDS / 2 }, (_, n) =>
+      testFrontend(`10.${100 + (n >> 16)}.${(n >> 8) & 0xff}.${n & 0xff}`, 80),
+    );
+    const row = testRow('a', { frontends: many });
+    rows.apply({ set: row });
+    assert.ok(rows.isDeclined(row.key));
+    const other = testRow('b');
+    rows.apply({ set: other });
+    assert.ok(!rows.isDeclined(other.key));
+  });
+
+  it('are declined when their namespace has too many rows', () => {
+    const { rows } = testDirectory().directory;
+    const empty = { frontends: [], cluster: [] };
+    for (let n = 1; n < MOST_ROWS / 2; n++) rows.apply({ set: testRow(`flood${n}`, empty) });
+    const more = testRow('more', empty);
+    rows.apply({ set: more });
+    assert.ok(rows.isDeclined(more.key));
+    const other = { ...testRow('web'), key: 'other/web/TCP/IPv4' };
+    rows.apply({ set: other });
+    assert.ok(!rows.isDeclined(other.key));
   });
 
   it('keep what they have, and are taken when they are set again and fit', () => {
