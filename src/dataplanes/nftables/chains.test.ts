@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeFacts } from '../contract.ts';
+import { ruleText } from '../shared/nft/nft-rule.ts';
 import { fixedChains } from './chains.ts';
 import { FACTS } from './testing/rows.ts';
 
 function droppedRanges(facts: NodeFacts): readonly string[] {
   return fixedChains(facts, 'ip').flatMap(({ rules }) =>
-    rules.flatMap(({ statements }) =>
-      statements.flatMap((each) => (each.do === 'match-range' ? [each.cidr] : [])),
-    ),
+    rules.flatMap((rule) => ruleText(rule).match(/(?<=^ip daddr )[0-9./]+(?= drop)/) ?? []),
   );
 }
 

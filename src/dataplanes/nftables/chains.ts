@@ -2,12 +2,45 @@ import { parseCidr } from '../../addresses/cidr.ts';
 import { FAMILIES, type Family } from '../../forwarding/model.ts';
 import type { BaseHook } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import {
+  cameBy,
+  clearMark,
+  IS_FROM_THIS_NODE,
+  IS_NEW,
+  isHairpin,
+  isPod,
+  MASQUERADE,
+  RESET,
+  RETURN,
+  reject,
+  setMark,
+} from '../shared/nft/common-clauses.ts';
+import { commented, rule } from '../shared/nft/nft-rule.ts';
 import type { ChainOf } from '../shared/nft/structure.ts';
 import { type Class, classChain, classSetOf, pickChain, stickyChain } from './classes.ts';
+import { choose, type Draw, hasRoom, translate, translateAsBefore } from './draw-clauses.ts';
+import type { Way } from './groups.ts';
 import { handedOver, handOver, handOverChains, notHandedOver } from './hand-over.ts';
+import {
+  type Clause,
+  classify,
+  DROP,
+  goto,
+  IS_FOR_THIS_NODE,
+  IS_TRANSLATED,
+  isForAddressIn,
+  isForFrontendIn,
+  isForRange,
+  isFromRange,
+  isLimited,
+  isMarked,
+  isNotForLoopback,
+  jump,
+  type Rule,
+} from './service-clauses.ts';
+import type { Where } from './sets.ts';
 import { DRAWS, isExact, sizeBelow, sizesUpTo } from './sizes.ts';
 import { prefixLevels } from './source-ranges.ts';
-import type { Rule, Statement, Way } from './statements.ts';
 import type { TableFacts } from './table-facts.ts';
 
 export type Chain = ChainOf<Rule>;
@@ -22,26 +55,19 @@ const DESTINATION_TRANSLATION = -100;
 const FILTER = 0;
 const SOURCE_TRANSLATION = 100;
 
-const when = (statement: Statement, ...then: Statement[]): Rule => ({
-  statements: [statement, ...then],
-});
-const NEW: Statement = { do: 'match-new' };
-const jump = (chain: string): Statement => ({ do: 'jump', chain });
-const goto = (chain: string): Statement => ({ do: 'goto', chain });
-
 /** The chains that are there whatever Services there are, in the order in which they are made. */
 export function fixedChains(facts: TableFacts, family: TableFamily): readonly Chain[] {
   return [
     // Not `reject`, which is a keyword of nft: a chain of that name cannot be referenced.
-    { name: 'refuse', rules: rejectRules() },
+    { name: 'refuse', rules: rejectRules(family) },
     { name: 'dispatch', rules: dispatchRules(facts, family) },
-    { name: 'masquerading', rules: masqueradingRules(facts.masqueradeMark) },
+    { name: 'masquerading', rules: masqueradingRules(facts.masqueradeMark, family) },
     { name: 'source-check', rules: sourceRules(family) },
-    { name: 'firewall-check', rules: [when({ do: 'match-limited' }, goto('source-check'))] },
-    { name: 'service-check', rules: checkRules('service') },
+    { name: 'firewall-check', rules: [rule(isLimited(family), goto('source-check'))] },
+    { name: 'service-check', rules: checkRules('service', family) },
     { name: 'nodeport-check', rules: nodePortCheckRules(facts, family) },
     { name: 'cluster-ip-check', rules: clusterIpCheckRules(facts, family) },
-    ...(facts.handsOver ? handOverChains(facts.podDetection[FAMILY_OF_TABLE[family]]) : []),
+    ...(facts.handsOver ? handOverChains(facts.podDetection[FAMILY_OF_TABLE[family]], family) : []),
     ...baseChains(facts, family),
   ];
 }
@@ -66,9 +92,12 @@ function baseChains(facts: TableFacts, family: TableFamily): readonly Chain[] {
     hook,
     priority,
   });
-  const serviceChecks = [when(NEW, jump('service-check')), when(NEW, jump('cluster-ip-check'))];
-  const firewall = [when(NEW, jump('firewall-check'))];
-  const dispatch = [when(jump('dispatch'))];
+  const serviceChecks = [
+    rule(IS_NEW, jump('service-check')),
+    rule(IS_NEW, jump('cluster-ip-check')),
+  ];
+  const firewall = [rule(IS_NEW, jump('firewall-check'))];
+  const dispatch = [rule(jump('dispatch'))];
   const arrived = (rules: readonly Rule[]) => rulesFor(clientInterfaces, rules);
   // Packets from the machine's own sockets to one of its addresses come in by loopback.
   const delivered = (rules: readonly Rule[]) =>
@@ -77,14 +106,14 @@ function baseChains(facts: TableFacts, family: TableFamily): readonly Chain[] {
     base('filter-prerouting', filter('prerouting', BEFORE_TRANSLATION), arrived(firewall)),
     base('filter-output-early', filter('output', BEFORE_TRANSLATION), firewall),
     base('filter-input', filter('input', FILTER), [
-      ...(facts.handsOver ? [notHandedOver(FAMILY_OF_TABLE[family])] : []),
-      ...delivered([when(NEW, jump('nodeport-check')), when(NEW, jump('service-check'))]),
+      ...(facts.handsOver ? [notHandedOver(family)] : []),
+      ...delivered([rule(IS_NEW, jump('nodeport-check')), rule(IS_NEW, jump('service-check'))]),
     ]),
     base('filter-forward', filter('forward', FILTER), arrived(serviceChecks)),
     base('filter-output', filter('output', FILTER), serviceChecks),
     base('nat-prerouting', nat('prerouting', DESTINATION_TRANSLATION), arrived(dispatch)),
     base('nat-output', nat('output', DESTINATION_TRANSLATION), dispatch),
-    base('nat-postrouting', nat('postrouting', SOURCE_TRANSLATION), [when(jump('masquerading'))]),
+    base('nat-postrouting', nat('postrouting', SOURCE_TRANSLATION), [rule(jump('masquerading'))]),
   ];
 }
 
@@ -95,79 +124,64 @@ function rulesFor(
 ): readonly Rule[] {
   if (interfaces === undefined) return rules;
   return interfaces.flatMap((name) =>
-    rules.map((rule) => ({
-      ...rule,
-      statements: [{ do: 'match-interface', name } as const, ...rule.statements],
-    })),
+    rules.map((each) => ({ ...each, clauses: [cameBy(name), ...each.clauses] })),
   );
 }
 
 function dispatchRules(facts: TableFacts, family: TableFamily): readonly Rule[] {
   return [
-    when({ do: 'classify', where: 'service', classes: 'class-chains' }),
+    rule(classify({ where: 'service', classes: 'class-chains' }, family)),
     ...exceptForwarder(facts, family),
-    {
-      statements: [
-        ...servesNodePorts(facts, family),
-        { do: 'classify', where: 'nodeport', classes: 'nodeport-class-chains' },
-      ],
-    },
+    rule(
+      ...servesNodePorts(facts, family),
+      classify({ where: 'nodeport', classes: 'nodeport-class-chains' }, family),
+    ),
   ];
 }
 
 function exceptForwarder(facts: TableFacts, family: TableFamily): readonly Rule[] {
-  const of = FAMILY_OF_TABLE[family];
-  return facts.handsOver && facts.nodePortAddresses[of] === 'all' ? [handedOver(of)] : [];
+  const isEverywhere = facts.nodePortAddresses[FAMILY_OF_TABLE[family]] === 'all';
+  return facts.handsOver && isEverywhere ? [handedOver(family)] : [];
 }
 
 /** Node ports on loopback would need source addresses that cannot leave the machine. */
-function servesNodePorts(facts: TableFacts, family: TableFamily): readonly Statement[] {
+function servesNodePorts(facts: TableFacts, family: TableFamily): readonly Clause[] {
   if (facts.nodePortAddresses[FAMILY_OF_TABLE[family]] !== 'all') {
-    return [{ do: 'match-address', set: 'nodeport-ips' }];
+    return [isForAddressIn('nodeport-ips', family)];
   }
-  return [{ do: 'match-local', of: 'daddr' }, { do: 'match-not-loopback' }];
+  return [IS_FOR_THIS_NODE, isNotForLoopback(family)];
 }
 
-function masqueradingRules(mark: number): readonly Rule[] {
+function masqueradingRules(mark: number, family: TableFamily): readonly Rule[] {
   return [
-    when({ do: 'match-marked', mark }, { do: 'clear-mark', mark }, { do: 'masquerade' }),
-    {
-      statements: [
-        { do: 'match-translated' },
-        { do: 'match-hairpin', set: 'hairpin' },
-        { do: 'masquerade' },
-      ],
-      comment: 'an endpoint that reaches itself',
-    },
+    rule(isMarked(mark), clearMark(mark), MASQUERADE),
+    commented('an endpoint that reaches itself', IS_TRANSLATED, isHairpin(family), MASQUERADE),
   ];
 }
 
 /** ICMP is limited in rate, and a TCP client may learn of it only with its next attempt. */
-function rejectRules(): readonly Rule[] {
-  return [when({ do: 'reset' }), when({ do: 'reject' })];
+function rejectRules(family: TableFamily): readonly Rule[] {
+  return [rule(RESET), rule(reject(family))];
 }
 
 function sourceRules(family: TableFamily): readonly Rule[] {
   return [
-    ...prefixLevels(family).map((prefixLength) =>
-      when({ do: 'match-source', prefixLength }, { do: 'leave' }),
-    ),
-    { statements: [{ do: 'drop' }], comment: 'outside of its source ranges' },
+    ...prefixLevels(family).map((prefixLength) => rule(isFromRange(prefixLength, family), RETURN)),
+    commented('outside of its source ranges', DROP),
   ];
 }
 
-function checkRules(where: 'service' | 'nodeport', first: readonly Statement[] = []): Rule[] {
-  const set = (verdict: 'reject' | 'drop') => `${verdict}-${where}s` as const;
+function checkRules(
+  ...[where, family, first = []]: [Where, TableFamily, (readonly Clause[])?]
+): readonly Rule[] {
   return [
-    {
-      statements: [...first, { do: 'match-frontend', where, set: set('reject') }, goto('refuse')],
-    },
-    { statements: [...first, { do: 'match-frontend', where, set: set('drop') }, { do: 'drop' }] },
+    rule(...first, isForFrontendIn(`reject-${where}s`, where, family), goto('refuse')),
+    rule(...first, isForFrontendIn(`drop-${where}s`, where, family), DROP),
   ];
 }
 
 function nodePortCheckRules(facts: TableFacts, family: TableFamily): readonly Rule[] {
-  const checks = checkRules('nodeport', servesNodePorts(facts, family));
+  const checks = checkRules('nodeport', family, servesNodePorts(facts, family));
   return [...exceptForwarder(facts, family), ...checks];
 }
 
@@ -176,15 +190,13 @@ function clusterIpCheckRules(facts: TableFacts, family: TableFamily): readonly R
   const known = facts.knowsEveryService === false ? [] : facts.serviceRanges;
   const ranges = known.filter((cidr) => parseCidr(cidr)?.base.version === version);
   return [
-    {
-      statements: [{ do: 'match-address', set: 'service-ips' }, goto('refuse')],
-      comment: 'a port that the Service does not have',
-    },
-    ...ranges.map(
-      (cidr): Rule => ({
-        statements: [{ do: 'match-range', cidr }, { do: 'drop' }],
-        comment: 'an address that no Service has',
-      }),
+    commented(
+      'a port that the Service does not have',
+      isForAddressIn('service-ips', family),
+      goto('refuse'),
+    ),
+    ...ranges.map((cidr) =>
+      commented('an address that no Service has', isForRange(cidr, family), DROP),
     ),
   ];
 }
@@ -197,34 +209,35 @@ function clusterIpCheckRules(facts: TableFacts, family: TableFamily): readonly R
 const LARGEST_PREPARED_SIZE = 64;
 const PREPARED_WAY: Way = { where: 'service', listOf: 'own' };
 
-export function preparedChains(): readonly Chain[] {
-  return sizesUpTo(LARGEST_PREPARED_SIZE).map((size) => pick(PREPARED_WAY, size));
+export function preparedChains(family: TableFamily): readonly Chain[] {
+  return sizesUpTo(LARGEST_PREPARED_SIZE).map((size) => pick(PREPARED_WAY, size, family));
 }
 
 /** The chains of a class: the one it leads to last, after those that it leads on to. */
 export function classChains(of: Class, facts: TableFacts, family: TableFamily): readonly Chain[] {
   const { treatment, size, stickySeconds } = of;
-  if (treatment === 'pick') return [pick(of, size)];
-  if (treatment === 'choose') return [{ name: classChain(of), rules: chooseRules(of, size) }];
-  if (treatment === 'short')
-    return [stickySeconds > 0 ? sticky(of, stickySeconds) : pick(of, size)];
+  if (treatment === 'pick') return [pick(of, size, family)];
+  if (treatment === 'choose') {
+    const rules = draws(of, size).map((draw) => rule(choose(draw, family)));
+    return [{ name: classChain(of), rules }];
+  }
+  const drawing = () =>
+    stickySeconds > 0 ? sticky(of, stickySeconds, family) : pick(of, size, family);
+  if (treatment === 'short') return [drawing()];
   const own = treatmentRules(of, facts, family);
   const first = facts.handsOver ? [handOver(of), ...own] : own;
   if (size === 0 && stickySeconds === 0) return [{ name: classChain(of), rules: first }];
-  const next = stickySeconds > 0 ? sticky(of, stickySeconds) : pick(of, size);
-  return [next, { name: classChain(of), rules: [...first, when(goto(next.name))] }];
+  const next = drawing();
+  return [next, { name: classChain(of), rules: [...first, rule(goto(next.name))] }];
 }
 
-function pick(way: Way, size: number): Chain {
-  const { where, listOf } = way;
-  const draw = (slotCount: number) => when({ do: 'translate', way: { where, listOf }, slotCount });
-  return { name: pickChain(way, size), rules: drawCounts(size).map(draw) };
+function pick(way: Way, size: number, family: TableFamily): Chain {
+  const rules = draws(way, size).map((draw) => rule(translate(draw, family)));
+  return { name: pickChain(way, size), rules };
 }
 
-function chooseRules({ where, listOf }: Way, size: number): readonly Rule[] {
-  return drawCounts(size).map((slotCount) =>
-    when({ do: 'choose', way: { where, listOf }, slotCount }),
-  );
+function draws(way: Way, size: number): readonly Draw[] {
+  return drawCounts(size).map((slotCount, index) => ({ way, slotCount, isRepeated: index > 0 }));
 }
 
 /**
@@ -240,49 +253,40 @@ function drawCounts(size: number): readonly number[] {
 }
 
 /** For an unknown client an endpoint is chosen and stored, or used without storing it. */
-function sticky({ where, listOf }: Way, seconds: number): Chain {
-  const way: Way = { where, listOf };
-  const classes = classSetOf({ ...way, treatment: 'pick', size: 1, stickySeconds: 0 });
-  const classify = (treatment: 'pick' | 'choose'): Statement => ({
-    do: 'classify',
-    where,
-    as: { treatment, listOf },
-    classes,
-  });
+function sticky(way: Way, seconds: number, family: TableFamily): Chain {
+  const { where, listOf } = way;
+  const classes = classSetOf({ where, listOf, treatment: 'pick', size: 1, stickySeconds: 0 });
+  const next = (treatment: 'pick' | 'choose') =>
+    classify({ where, as: { treatment, listOf }, classes }, family);
+  const asBefore = rule(translateAsBefore(way, seconds, family));
   return {
     name: stickyChain(way, seconds),
     rules: [
-      when({ do: 'return', way, seconds }),
-      when({ do: 'match-room', way, seconds }, classify('choose')),
-      when({ do: 'return', way, seconds }),
-      when(classify('pick')),
+      asBefore,
+      rule(hasRoom(way, seconds, family), next('choose')),
+      asBefore,
+      rule(next('pick')),
     ],
   };
 }
 
 function treatmentRules(of: Class, facts: TableFacts, family: TableFamily): readonly Rule[] {
-  const mark: Statement = { do: 'set-mark', mark: facts.masqueradeMark };
+  const mark = setMark(facts.masqueradeMark);
   const by = facts.podDetection[FAMILY_OF_TABLE[family]];
-  const fromHost: Statement = { do: 'match-local', of: 'saddr' };
-  const short: Statement = {
-    do: 'classify',
-    where: of.where,
-    as: { treatment: 'short', listOf: 'cluster' },
-    classes: of.where === 'nodeport' ? 'nodeport-short-class-chains' : 'short-class-chains',
-  };
+  const { where } = of;
+  const as = { treatment: 'short', listOf: 'cluster' } as const;
+  const classes = where === 'nodeport' ? 'nodeport-short-class-chains' : 'short-class-chains';
+  const short = classify({ where, as, classes }, family);
+  const hostRules = [rule(IS_FROM_THIS_NODE, mark), rule(IS_FROM_THIS_NODE, short)];
   switch (of.treatment) {
     case 'cluster':
-      return by ? [when({ do: 'match-pod', by, is: false }, mark)] : [];
+      return by ? [rule(isPod(by, false, family), mark)] : [];
     case 'masquerade':
-      return [when(mark)];
+      return [rule(mark)];
     case 'local':
-      return [
-        ...(by ? [when({ do: 'match-pod', by, is: true }, short)] : []),
-        when(fromHost, mark),
-        when(fromHost, short),
-      ];
+      return [...(by ? [rule(isPod(by, true, family), short)] : []), ...hostRules];
     case 'local-host':
-      return [when(fromHost, mark), when(fromHost, short)];
+      return hostRules;
     default:
       return [];
   }

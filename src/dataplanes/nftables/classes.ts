@@ -1,6 +1,5 @@
-import { groupNumber, LIST_MASK, type ListOf } from './groups.ts';
-import type { ClassSet } from './sets.ts';
-import type { Way, Where } from './statements.ts';
+import { groupNumber, LIST_MASK, type ListOf, type Way } from './groups.ts';
+import type { ClassSet, Where } from './sets.ts';
 
 /**
  * The treatment of the packets of a group, independent of its endpoints:

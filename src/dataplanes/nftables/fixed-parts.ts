@@ -147,11 +147,12 @@ export function collectClasses(
 /** Every chain that should be there, each once, those that are led to before those that lead. */
 export function wantedChains(wanted: WantedFixedParts, family: TableFamily): readonly Chain[] {
   const { facts, classes } = wanted;
+  const fixed = fixedChains(facts, family);
   const chains = [
-    ...fixedChains(facts, family).filter((chain) => !chain.base),
-    ...preparedChains(),
+    ...fixed.filter((chain) => !chain.base),
+    ...preparedChains(family),
     ...classes.flatMap((each) => classChains(each, facts, family)),
-    ...fixedChains(facts, family).filter((chain) => chain.base),
+    ...fixed.filter((chain) => chain.base),
   ];
   return [...new Map(chains.map((chain) => [chain.name, chain])).values()];
 }

@@ -1,4 +1,5 @@
 import type { EndpointList } from '../../forwarding/model.ts';
+import type { Where } from './sets.ts';
 
 /**
  * Numbers that stand for a service port in the maps. A frontend leads to a group, which has
@@ -15,6 +16,12 @@ const TREATMENT = 2 ** (ROW_BITS + 1);
 
 /** Lists of the group itself, or the cluster list of the same service port. */
 export type ListOf = 'own' | 'cluster';
+
+/** How a packet comes to a list: by which key, and to which list of its group. */
+export interface Way {
+  readonly where: Where;
+  readonly listOf: ListOf;
+}
 
 export const LIST_MASK: Readonly<Record<ListOf, number>> = {
   own: TREATMENT - 1,

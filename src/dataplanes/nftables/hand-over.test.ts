@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PodDetection } from '../contract.ts';
+import { ruleText } from '../shared/nft/nft-rule.ts';
 import { classChains } from './chains.ts';
 import { type Class, TREATMENT_NUMBER, type Treatment } from './classes.ts';
 import { handOverChains } from './hand-over.ts';
@@ -9,7 +10,6 @@ import { newRowNumbers } from './row-numbers.ts';
 import { tableContent } from './table-content.ts';
 import type { TableFacts } from './table-facts.ts';
 import { FACTS, row } from './testing/rows.ts';
-import { ruleText } from './text-printer.ts';
 import { walkRow } from './walk.ts';
 
 const HANDS_OVER: TableFacts = { ...FACTS, handsOver: true };
@@ -22,7 +22,7 @@ const LISTS = [
 function firstRule(of: Pick<Class, 'treatment' | 'size' | 'stickySeconds'>, where: Class['where']) {
   const listOf = of.treatment === 'short' ? 'cluster' : 'own';
   const [rule] = classChains({ ...of, where, listOf }, HANDS_OVER, 'ip').at(-1)?.rules ?? [];
-  return rule ? ruleText(rule, 'ip') : '';
+  return rule ? ruleText(rule) : '';
 }
 
 describe('hand-over to the forwarder', () => {
@@ -45,7 +45,7 @@ describe('hand-over to the forwarder', () => {
   });
 
   const texts = (by: PodDetection | undefined) =>
-    handOverChains(by).map(({ rules }) => rules.map((rule) => ruleText(rule, 'ip')));
+    handOverChains(by, 'ip').map(({ rules }) => rules.map(ruleText));
   const own = 'socket transparent 1 return comment "of the forwarder itself"';
   const kept = [
     'ip daddr . meta l4proto . th dport @kept-services meta l4proto @not-handed-over return comment "no room in the forwarder"',

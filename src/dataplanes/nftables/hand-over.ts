@@ -1,8 +1,23 @@
-import type { Family, SourceClass } from '../../forwarding/model.ts';
+import type { SourceClass } from '../../forwarding/model.ts';
+import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { PodDetection } from '../contract.ts';
 import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
+import { IS_FROM_THIS_NODE, IS_NEW, isPod, RETURN } from '../shared/nft/common-clauses.ts';
+import { commented, rule } from '../shared/nft/nft-rule.ts';
 import type { Class } from './classes.ts';
-import type { Rule, Statement } from './statements.ts';
+import {
+  type Clause,
+  COUNT_NOT_HANDED_OVER,
+  DROP,
+  handOverFrom,
+  IS_FOR_THIS_NODE,
+  IS_TRANSPARENT,
+  IS_UNTRANSLATED,
+  isForFrontendIn,
+  isForRange,
+  jump,
+  type Rule,
+} from './service-clauses.ts';
 
 /**
  * Sends connections to the forwarder, a process of this machine, instead of an endpoint: to one port
@@ -12,25 +27,14 @@ import type { Rule, Statement } from './statements.ts';
  */
 
 /** Rows for which the forwarder has no room are translated. */
-const KEPT: readonly Rule[] = [
-  {
-    statements: [
-      { do: 'match-frontend', where: 'service', set: 'kept-services' },
-      { do: 'count-not-handed-over' },
-      { do: 'leave' },
-    ],
-    comment: 'no room in the forwarder',
-  },
-  {
-    statements: [
-      { do: 'match-local', of: 'daddr' },
-      { do: 'match-frontend', where: 'nodeport', set: 'kept-nodeports' },
-      { do: 'count-not-handed-over' },
-      { do: 'leave' },
-    ],
-    comment: 'no room in the forwarder',
-  },
-];
+function keptRules(family: TableFamily): readonly Rule[] {
+  const kept = (...clauses: readonly Clause[]) =>
+    commented('no room in the forwarder', ...clauses, COUNT_NOT_HANDED_OVER, RETURN);
+  return [
+    kept(isForFrontendIn('kept-services', 'service', family)),
+    kept(IS_FOR_THIS_NODE, isForFrontendIn('kept-nodeports', 'nodeport', family)),
+  ];
+}
 
 /** Which sources a class forwards: those of other machines only where their list has endpoints. */
 type Sources = 'all' | 'inside';
@@ -39,10 +43,11 @@ const CHAIN: Readonly<Record<Sources, string>> = { all: 'hand-over', inside: 'ha
 
 export function handOverChains(
   by: PodDetection | undefined,
+  family: TableFamily,
 ): readonly { readonly name: string; readonly rules: readonly Rule[] }[] {
   return (['all', 'inside'] as const).map((sources) => ({
     name: CHAIN[sources],
-    rules: handOverRules(sources, by),
+    rules: handOverRules(sources, by, family),
   }));
 }
 
@@ -51,32 +56,23 @@ export function handOver({ treatment, size, stickySeconds }: Class): Rule {
   const isLocal = treatment === 'local' || treatment === 'local-host';
   const hasEndpoints = size > 0 || stickySeconds > 0;
   const chain = CHAIN[isLocal && !hasEndpoints ? 'inside' : 'all'];
-  return { statements: [{ do: 'jump', chain }] };
+  return rule(jump(chain));
 }
 
 /** Its listeners are for connections that were handed over: neighbours could route to its address. */
-export function notHandedOver(family: Family): Rule {
-  return {
-    statements: [
-      { do: 'match-new' },
-      { do: 'match-range', cidr: forwarderCidr(family) },
-      { do: 'match-untranslated' },
-      { do: 'drop' },
-    ],
-    comment: 'not handed over to the forwarder',
-  };
+export function notHandedOver(family: TableFamily): Rule {
+  const isForIt = isForwarder(family);
+  return commented('not handed over to the forwarder', IS_NEW, isForIt, IS_UNTRANSLATED, DROP);
 }
 
 /** Where node ports are served on all addresses of this machine, they are not on that of the forwarder. */
-export function handedOver(family: Family): Rule {
-  return {
-    statements: [{ do: 'match-range', cidr: forwarderCidr(family) }, { do: 'leave' }],
-    comment: 'the forwarder',
-  };
+export function handedOver(family: TableFamily): Rule {
+  return commented('the forwarder', isForwarder(family), RETURN);
 }
 
-function forwarderCidr(family: Family): string {
-  return `${FORWARDER_ADDRESSES[family]}/${family === 'IPv4' ? 32 : 128}`;
+function isForwarder(family: TableFamily): Clause {
+  const { IPv4, IPv6 } = FORWARDER_ADDRESSES;
+  return isForRange(family === 'ip' ? `${IPv4}/32` : `${IPv6}/128`, family);
 }
 
 /**
@@ -86,24 +82,20 @@ function forwarderCidr(family: Family): string {
  * node, kube-proxy never serves those: it keeps the pod's address, so that the answer does not come
  * back this way. The forwarder would serve them from its own address, and is not asked.
  */
-function handOverRules(sources: Sources, by: PodDetection | undefined): readonly Rule[] {
+function handOverRules(
+  ...[sources, by, family]: [Sources, PodDetection | undefined, TableFamily]
+): readonly Rule[] {
   const takesPods = by !== undefined && (sources === 'all' || by.by !== 'cidr');
-  const cases: readonly (readonly [SourceClass, readonly Statement[]])[] = [
-    ...(takesPods ? [['pod', [{ do: 'match-pod', by, is: true }]] as const] : []),
-    ['host', [{ do: 'match-local', of: 'saddr' }]],
+  const cases: readonly (readonly [SourceClass, readonly Clause[]])[] = [
+    ...(takesPods ? [['pod', [isPod(by, true, family)]] as const] : []),
+    ['host', [IS_FROM_THIS_NODE]],
     ...(sources === 'all' ? [['outside', []] as const] : []),
   ];
-  const own: Rule = {
-    statements: [{ do: 'match-transparent' }, { do: 'leave' }],
-    comment: 'of the forwarder itself',
-  };
-  const given = cases.map(
-    ([from, match]): Rule => ({ statements: [...match, { do: 'hand-over', from }] }),
-  );
-  const counted = (sources === 'all' ? [[]] : cases.map(([, match]) => match)).map(
-    (match): Rule => ({
-      statements: [...match, { do: 'count-not-handed-over' }, { do: 'leave' }],
-    }),
-  );
-  return [own, ...KEPT, ...given, ...counted];
+  const counted = sources === 'all' ? [[]] : cases.map(([, match]) => match);
+  return [
+    commented('of the forwarder itself', IS_TRANSPARENT, RETURN),
+    ...keptRules(family),
+    ...cases.map(([from, match]) => rule(...match, handOverFrom(from, family))),
+    ...counted.map((match) => rule(...match, COUNT_NOT_HANDED_OVER, RETURN)),
+  ];
 }

@@ -151,7 +151,7 @@ async function repair(
   const used = { facts, classes: comparison.classes };
   const stored = of.isCollecting ? collectClasses(batch, { family, stored: found, used }) : found;
   for (const each of [...storedClasses(stored), ...comparison.classes]) addClass(state, each);
-  for (const { name } of preparedChains()) state.chains.add(name);
+  for (const { name } of preparedChains(family)) state.chains.add(name);
   const wanted = { facts, classes: knownClasses(state) };
   if (of.isBeside) addFixedParts(batch, { family, stored, wanted });
   else repairFixedParts(batch, { family, stored, wanted, differences });

@@ -1,13 +1,11 @@
 import type { NftBatch } from '../../linux/nftables/batch.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import { writeRules } from '../shared/nft/structure.ts';
-import type { Chain } from './chains.ts';
+import { rulesText, writeRules } from '../shared/nft/structure.ts';
 import { nodePortAddressKeys, wantedChains } from './fixed-parts.ts';
 import { TABLES } from './sets.ts';
 import { SHAPES } from './shape.ts';
 import { knownClasses, type TableState } from './state.ts';
 import type { TableFacts } from './table-facts.ts';
-import { ruleText } from './text-printer.ts';
 
 /** Rewrites the chains that differ, and no other. */
 export function reconfigure(
@@ -22,12 +20,11 @@ export function reconfigure(
   const { family, before, after, state } = of;
   const table = TABLES[family];
   const classes = knownClasses(state);
-  const textOf = (chain: Chain) => chain.rules.map((rule) => ruleText(rule, family)).join('\n');
   const old = new Map(
-    wantedChains({ facts: before, classes }, family).map((chain) => [chain.name, textOf(chain)]),
+    wantedChains({ facts: before, classes }, family).map((chain) => [chain.name, rulesText(chain)]),
   );
   for (const chain of wantedChains({ facts: after, classes }, family)) {
-    if (old.get(chain.name) === textOf(chain)) continue;
+    if (old.get(chain.name) === rulesText(chain)) continue;
     batch.flushChain(table, chain.name);
     writeRules(batch, SHAPES[family], chain);
   }

@@ -1,7 +1,6 @@
 import { tableText } from '../shared/nft/table-text.ts';
 import { TABLE_COMMENT, TABLES } from './sets.ts';
 import type { TableContent } from './table-content.ts';
-import { ruleText } from './text-printer.ts';
 
 /** The output of `nft list table` for a newly created table (nft 1.0.6). */
 export function renderTable({ family, ...content }: TableContent): string {
@@ -9,6 +8,5 @@ export function renderTable({ family, ...content }: TableContent): string {
     ...content,
     table: TABLES[family],
     comment: TABLE_COMMENT,
-    ruleText: (rule) => ruleText(rule, family),
   });
 }

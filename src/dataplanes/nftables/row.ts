@@ -15,9 +15,8 @@ import type { EndpointListParts } from './endpoint-list.ts';
 import type { AllowedRange } from './firewall.ts';
 import { groupNumber, type ListOf, listNumber } from './groups.ts';
 import type { RowNumbers } from './row-numbers.ts';
-import { frontendMap } from './sets.ts';
+import { frontendMap, type Where } from './sets.ts';
 import { sizeFor } from './sizes.ts';
-import type { Where } from './statements.ts';
 import { timeOutStep } from './time-outs.ts';
 
 /** Source ranges that some frontends of a row are limited to. */

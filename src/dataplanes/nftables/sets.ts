@@ -9,6 +9,7 @@ import {
 } from '../../linux/nftables/fields.ts';
 import type { SetSpec, TableRef } from '../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import { frontendFields } from '../shared/nft/keys.ts';
 
 export const TABLE_NAME = 'fairlead';
 export const TABLE_COMMENT = 'Services of Kubernetes; written by fairlead, changes are undone';
@@ -86,14 +87,13 @@ export const MOST_CLIENTS_OF_A_LIST = 32_768;
 /** Lists with affinity in use at once; clients of one more are not stored. */
 const MOST_STICKY_LISTS = 65_536;
 
-export function frontendFields(family: TableFamily): readonly Field[] {
-  return [destinationAddress(family), L4_PROTOCOL, DESTINATION_PORT];
-}
-
 export const NODE_PORT_FIELDS: readonly Field[] = [L4_PROTOCOL, DESTINATION_PORT];
 
+/** The lookup key of a packet: its destination address, or the node port alone. */
+export type Where = 'service' | 'nodeport';
+
 /** Which map leads from a packet to its group. */
-export function frontendMap(where: 'service' | 'nodeport'): 'frontends' | 'node-ports' {
+export function frontendMap(where: Where): 'frontends' | 'node-ports' {
   return where === 'service' ? 'frontends' : 'node-ports';
 }
 

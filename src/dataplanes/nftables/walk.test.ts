@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeFacts } from '../contract.ts';
+import { ruleSentence } from '../shared/nft/nft-rule.ts';
 import { newRowNumbers } from './row-numbers.ts';
-import { ruleSentences } from './sentences.ts';
 import { tableContent } from './table-content.ts';
 import { exampleRows, FACTS, type RowRecipe, row } from './testing/rows.ts';
 import { walkRow } from './walk.ts';
@@ -60,7 +60,7 @@ describe('the sentences', () => {
     for (const family of ['ip', 'ip6'] as const) {
       for (const { name, rules } of tableContent({ facts: FACTS, rows: exampleRows() }, family)
         .chains) {
-        for (const sentence of ruleSentences(rules)) {
+        for (const sentence of rules.map(ruleSentence)) {
           assert.match(sentence, /^(if [^:]+: )*[a-z]/, name);
           assert.ok(!sentence.includes('undefined') && !sentence.endsWith(': '), sentence);
         }
@@ -71,7 +71,7 @@ describe('the sentences', () => {
   it('explain the purpose of a second rule', () => {
     const content = tableContent({ facts: FACTS, rows: [] }, 'ip');
     const pick = content.chains.find(({ name }) => name === 'pick/2');
-    assert.deepEqual(ruleSentences(pick?.rules ?? []), [
+    assert.deepEqual(pick?.rules.map(ruleSentence), [
       'sends it to the endpoint in a slot drawn at random from 0 to 1 of its list (@slots)',
       'if nothing is in that slot: sends it to the endpoint in slot 0 of its list (@slots)',
     ]);

@@ -7,9 +7,9 @@ import { classChain, classOfId, groupChange } from './classes.ts';
 import type { RowElement } from './elements.ts';
 import { partsOf, type RowParts } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
+import type { ClassLookup, FrontendPacket, Rule } from './service-clauses.ts';
 import { frontendMap, type SetName } from './sets.ts';
 import { levelOf } from './source-ranges.ts';
-import type { Rule, Statement } from './statements.ts';
 import type { TableContent } from './table-content.ts';
 
 /** A chain that a packet traverses, with those of its rules that may match it. */
@@ -81,7 +81,10 @@ class Walk {
     const servesOthers = (this.#chains.get('nat-prerouting')?.rules.length ?? 0) > 0;
     const visits = walkChains<Rule>(servesOthers ? FROM_OUTSIDE : FROM_OWN_SOCKETS, {
       rulesOf: (name) => this.#chains.get(name)?.rules,
-      concerns: ({ statements }, visit) => statements.every((each) => this.#applies(each, visit)),
+      concerns: ({ clauses }, visit) => {
+        const packet = this.#packet(visit);
+        return clauses.every(({ concerns }) => concerns === undefined || concerns(packet));
+      },
     });
     return visits.flatMap(({ chain: name, rules, stage }) => {
       const chain = this.#chains.get(name);
@@ -89,42 +92,19 @@ class Walk {
     });
   }
 
-  #applies(statement: Statement, visit: (chain: string) => boolean): boolean {
-    const isNodePort = this.#frontend.kind === 'node-port';
-    switch (statement.do) {
-      case 'match-frontend':
-        return this.#elements.has(statement.set);
-      case 'match-limited':
-        return this.#elements.has('source-lists');
-      case 'match-source':
-        return this.#sourceLevels.has(statement.prefixLength);
-      case 'match-address':
-        return isNodePort && statement.set === 'nodeport-ips';
-      case 'match-local':
-        return statement.of === 'saddr' || isNodePort;
-      case 'match-range':
-        return false;
-      case 'match-marked':
-      case 'match-translated':
-        return this.#isForwarding;
-      case 'match-transparent':
-      case 'hand-over':
-      case 'count-not-handed-over':
-        return this.#isTcp;
-      case 'jump':
-      case 'goto':
-        return visit(statement.chain);
-      case 'classify':
-        return this.#visitClass(statement, visit);
-      default:
-        return true;
-    }
+  #packet(visits: (chain: string) => boolean): FrontendPacket {
+    return {
+      isTcp: this.#isTcp,
+      isForNodePort: this.#frontend.kind === 'node-port',
+      isForwarded: this.#isForwarding,
+      hasElementIn: (set) => this.#elements.has(set),
+      hasRange: (prefixLength) => this.#sourceLevels.has(prefixLength),
+      visits,
+      visitsClass: (lookup) => this.#visitClass(lookup, visits),
+    };
   }
 
-  #visitClass(
-    { where, as, classes }: Extract<Statement, { do: 'classify' }>,
-    visit: (chain: string) => boolean,
-  ): boolean {
+  #visitClass({ where, as, classes }: ClassLookup, visit: (chain: string) => boolean): boolean {
     const [frontend] = this.#elements.get(frontendMap(where)) ?? [];
     if (frontend?.value === undefined) return false;
     const own = hostNumberOf(frontend.value);

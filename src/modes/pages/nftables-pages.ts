@@ -4,15 +4,13 @@ import type { RowElement, SharedElement } from '../../dataplanes/nftables/elemen
 import { partsOf } from '../../dataplanes/nftables/row.ts';
 import { newRowNumbers } from '../../dataplanes/nftables/row-numbers.ts';
 import { allElements } from '../../dataplanes/nftables/row-plan.ts';
-import { ruleSentences } from '../../dataplanes/nftables/sentences.ts';
-import { allSetSpecs, CLASS_SETS, TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
+import { allSetSpecs, CLASS_SETS, TABLE_NAME, type Where } from '../../dataplanes/nftables/sets.ts';
 import { rangeElements } from '../../dataplanes/nftables/source-ranges.ts';
-import type { Where } from '../../dataplanes/nftables/statements.ts';
 import { tableContent } from '../../dataplanes/nftables/table-content.ts';
 import type { DesiredTables } from '../../dataplanes/nftables/table-facts.ts';
-import { ruleText } from '../../dataplanes/nftables/text-printer.ts';
 import { type ChainVisit, type FrontendWalk, walkRow } from '../../dataplanes/nftables/walk.ts';
 import { hostNumberOf } from '../../dataplanes/shared/nft/element-text.ts';
+import { ruleSentence, ruleText } from '../../dataplanes/shared/nft/nft-rule.ts';
 import { elementText, hookText } from '../../dataplanes/shared/nft/table-text.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
@@ -36,7 +34,7 @@ export function nftablesPages(
       table: `${family} ${TABLE_NAME}`,
       forwarding: row,
       frontends: walks.map((walk) => pageFrontend(walk, family)),
-      chains: chainsOf(walks, family),
+      chains: chainsOf(walks),
     };
   });
 }
@@ -85,7 +83,7 @@ function classChainOf(element: RowElement | SharedElement, where: Where): string
 }
 
 /** Each chain once, with the rules that concern any of the frontends. */
-function chainsOf(walks: readonly FrontendWalk[], family: TableFamily): PageChain[] {
+function chainsOf(walks: readonly FrontendWalk[]): PageChain[] {
   const visits = new Map<string, ChainVisit>();
   for (const visit of walks.flatMap((walk) => walk.visits)) {
     const { chain } = visit;
@@ -94,14 +92,10 @@ function chainsOf(walks: readonly FrontendWalk[], family: TableFamily): PageChai
   }
   const inOrder = [...visits.values()].sort((a, b) => a.stage - b.stage);
   return inOrder.map(({ chain, rules }) => {
-    const sentences = ruleSentences(rules);
     return {
       name: chain.name,
       ...(chain.base ? { hook: hookText(chain.base) } : {}),
-      rules: rules.map((rule, index) => ({
-        text: ruleText(rule, family),
-        does: sentences[index] ?? '',
-      })),
+      rules: rules.map((rule) => ({ text: ruleText(rule), does: ruleSentence(rule) })),
     };
   });
 }

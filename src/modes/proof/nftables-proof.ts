@@ -1,10 +1,10 @@
 import type { Desired } from '../../dataplanes/contract.ts';
 import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/chains.ts';
-import { ruleSentences } from '../../dataplanes/nftables/sentences.ts';
 import { TABLE_NAME, TABLES } from '../../dataplanes/nftables/sets.ts';
 import { SHAPES } from '../../dataplanes/nftables/shape.ts';
 import { tableContent } from '../../dataplanes/nftables/table-content.ts';
 import type { TableFacts } from '../../dataplanes/nftables/table-facts.ts';
+import { ruleSentence } from '../../dataplanes/shared/nft/nft-rule.ts';
 import { fingerprint } from '../../dataplanes/shared/nft/structure.ts';
 import { NftConnection } from '../../linux/nftables/connection.ts';
 import { openNetfilter } from '../netfilter.ts';
@@ -32,10 +32,9 @@ function sentencesOf(
   const of = TABLE_OF_FAMILY[family];
   const found = new Map<string, string>();
   for (const { name, rules } of tableContent(desired, of).chains) {
-    const sentences = ruleSentences(rules);
-    for (const [index, rule] of rules.entries()) {
+    for (const rule of rules) {
       const key = `${name} ${fingerprint(SHAPES[of], rule)}`;
-      if (!found.has(key)) found.set(key, sentences[index] ?? '');
+      if (!found.has(key)) found.set(key, ruleSentence(rule));
     }
   }
   return found;

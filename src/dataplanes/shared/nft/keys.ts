@@ -1,6 +1,13 @@
 import { parseIp } from '../../../addresses/ip.ts';
 import { ipv4Number } from '../../../addresses/ipv4-number.ts';
 import type { Protocol } from '../../../forwarding/model.ts';
+import {
+  DESTINATION_PORT,
+  destinationAddress,
+  type Field,
+  L4_PROTOCOL,
+} from '../../../linux/nftables/fields.ts';
+import type { TableFamily } from '../../../linux/nftables/protocol.ts';
 import type { Binary } from '../../../linux/nftables/userdata.ts';
 
 /**
@@ -10,6 +17,10 @@ import type { Binary } from '../../../linux/nftables/userdata.ts';
  */
 
 const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
+
+export function frontendFields(family: TableFamily): readonly Field[] {
+  return [destinationAddress(family), L4_PROTOCOL, DESTINATION_PORT];
+}
 
 export function frontendKey(address: string, protocol: Protocol, port: number): Binary {
   return addressBytes(address) + nodePortKey(protocol, port);

@@ -12,19 +12,19 @@ import {
   writeRules,
 } from './structure.ts';
 
-interface Repair<R> {
+interface Repair {
   readonly stored: StoredStructure;
-  readonly wanted: { readonly chains: readonly ChainOf<R>[]; readonly sets: readonly SetSpec[] };
+  readonly wanted: { readonly chains: readonly ChainOf[]; readonly sets: readonly SetSpec[] };
   readonly tableComment: string;
   readonly differences: Differences;
 }
 
 /** Adds missing sets and chains, and rewrites chains with other rules. Foreign ones stay. */
-export function repairStructure<R extends { readonly comment?: string }>(
+export function repairStructure(
   batch: NftBatch,
-  shape: TableShape<R>,
-  of: Repair<R>,
-): StructureDifference<R> {
+  shape: TableShape,
+  of: Repair,
+): StructureDifference {
   const { stored, wanted, differences } = of;
   const { table } = shape;
   const structure = compareStructure(shape, stored, wanted);
@@ -55,10 +55,10 @@ export function repairStructure<R extends { readonly comment?: string }>(
 }
 
 /** Rules may use sets and lead to chains, and elements of sets may lead to chains: in this order. */
-export function removeForeign<R extends { readonly comment?: string }>(
+export function removeForeign(
   batch: NftBatch,
-  { table }: TableShape<R>,
-  of: { readonly structure: StructureDifference<R>; readonly differences: Differences },
+  { table }: TableShape,
+  of: { readonly structure: StructureDifference; readonly differences: Differences },
 ): void {
   const { structure, differences } = of;
   const differ = (kind: 'set' | 'chain', name: string) =>

@@ -1,33 +1,27 @@
 import { hash } from 'node:crypto';
 import type { NftBatch } from '../../../linux/nftables/batch.ts';
 import type { StoredChain, StoredRule, StoredSet } from '../../../linux/nftables/decode.ts';
-import type { Expression } from '../../../linux/nftables/expressions.ts';
 import { dataTypeOf, keyLength } from '../../../linux/nftables/fields.ts';
 import type { BaseHook, SetSpec, TableRef } from '../../../linux/nftables/objects.ts';
 import { HOOK_NUMBER, SET_FLAG } from '../../../linux/nftables/protocol.ts';
 import { setFlags, setUserdata } from '../../../linux/nftables/set-definition.ts';
 import type { Binary } from '../../../linux/nftables/userdata.ts';
+import { joined, type Rule, ruleText } from './nft-rule.ts';
 
 const FINGERPRINT_BYTES = 8;
 const VERDICT_DATA_TYPE = 0xffff_ff00;
 
-/** A chain of rules in the model of a mode. */
-export interface ChainOf<Rule> {
+export interface ChainOf<R extends Rule = Rule> {
   readonly name: string;
   readonly base?: BaseHook;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly R[];
 }
 
-/** A table, and how its rules are printed. */
-export interface TableShape<Rule extends { readonly comment?: string }> {
+export interface TableShape {
   readonly table: TableRef;
   /** Part of the fingerprint of every rule: raise it when the bytes of a rule change and its text does not. */
   readonly layoutVersion: number;
-  text(rule: Rule): string;
-  expressions(rule: Rule): readonly Expression[];
 }
-
-type Commented = { readonly comment?: string };
 
 export interface StoredStructure {
   readonly chains: readonly StoredChain[];
@@ -36,24 +30,24 @@ export interface StoredStructure {
 }
 
 /** The fingerprint of a rule, for comparing it when it is read back. */
-export function fingerprint<R extends Commented>(shape: TableShape<R>, rule: R): Binary {
-  const text = `${shape.layoutVersion} ${shape.text(rule)}`;
+export function fingerprint({ layoutVersion }: TableShape, rule: Rule): Binary {
+  const text = `${layoutVersion} ${ruleText(rule)}`;
   return hash('sha256', text, 'buffer').toString('latin1', 0, FINGERPRINT_BYTES);
 }
 
-export function writeRules<R extends Commented>(
-  batch: NftBatch,
-  shape: TableShape<R>,
-  chain: ChainOf<R>,
-): void {
+export function writeRules(batch: NftBatch, shape: TableShape, chain: ChainOf): void {
   for (const rule of chain.rules) {
     batch.addRule(shape.table, {
       chain: chain.name,
-      expressions: shape.expressions(rule),
+      expressions: joined(...rule.clauses).expressions,
       fingerprint: fingerprint(shape, rule),
       ...(rule.comment === undefined ? {} : { comment: rule.comment }),
     });
   }
+}
+
+export function rulesText({ rules }: ChainOf): string {
+  return rules.map(ruleText).join('\n');
 }
 
 /**
@@ -62,7 +56,7 @@ export function writeRules<R extends Commented>(
  */
 export function mustBeRebuilt(
   stored: StoredStructure,
-  wanted: { readonly chains: readonly ChainOf<unknown>[]; readonly sets: readonly SetSpec[] },
+  wanted: { readonly chains: readonly ChainOf[]; readonly sets: readonly SetSpec[] },
 ): boolean {
   const { chains, sets } = wanted;
   const specs = new Map(sets.map((spec) => [spec.name, spec]));
@@ -77,20 +71,20 @@ export function mustBeRebuilt(
   );
 }
 
-export interface StructureDifference<R> {
+export interface StructureDifference {
   readonly missingSets: readonly SetSpec[];
   readonly foreignSets: readonly string[];
-  readonly missingChains: readonly ChainOf<R>[];
+  readonly missingChains: readonly ChainOf[];
   readonly foreignChains: readonly string[];
   /** There, and not with the rules that they should have; missing ones among them. */
-  readonly wrongChains: readonly ChainOf<R>[];
+  readonly wrongChains: readonly ChainOf[];
 }
 
-export function compareStructure<R extends Commented>(
-  shape: TableShape<R>,
+export function compareStructure(
+  shape: TableShape,
   stored: StoredStructure,
-  wanted: { readonly chains: readonly ChainOf<R>[]; readonly sets: readonly SetSpec[] },
-): StructureDifference<R> {
+  wanted: { readonly chains: readonly ChainOf[]; readonly sets: readonly SetSpec[] },
+): StructureDifference {
   const { chains, sets } = wanted;
   const storedSets = new Set(stored.sets.map((set) => set.name));
   const storedChains = new Set(stored.chains.map((chain) => chain.name));
@@ -102,8 +96,8 @@ export function compareStructure<R extends Commented>(
     const print = rule.fingerprint === '' ? '?' : rule.fingerprint;
     rules.set(rule.chain, (rules.get(rule.chain) ?? '') + print);
   }
-  const rulesOf = (chain: ChainOf<R>) => chain.rules.map((r) => fingerprint(shape, r)).join('');
-  const isWrong = (chain: ChainOf<R>): boolean => {
+  const rulesOf = (chain: ChainOf) => chain.rules.map((r) => fingerprint(shape, r)).join('');
+  const isWrong = (chain: ChainOf): boolean => {
     const found = rules.get(chain.name);
     return found === undefined ? chain.rules.length > 0 : found !== rulesOf(chain);
   };
@@ -120,19 +114,19 @@ export function compareStructure<R extends Commented>(
  * The desired and actual rules of a chain that differs. The kernel's rules are known by their
  * fingerprints: for one that matches no desired rule, only its owner can be reported.
  */
-export function chainTexts<R extends Commented>(
-  shape: TableShape<R>,
+export function chainTexts(
+  shape: TableShape,
   stored: StoredStructure,
-  chain: ChainOf<R>,
+  chain: ChainOf,
 ): { readonly wanted: readonly string[]; readonly found: readonly string[] } {
-  const texts = new Map(chain.rules.map((r) => [fingerprint(shape, r), shape.text(r)]));
+  const texts = new Map(chain.rules.map((rule) => [fingerprint(shape, rule), ruleText(rule)]));
   const found = stored.rules
     .filter((rule) => rule.chain === chain.name)
     .map(({ fingerprint: print }) => {
       if (print === '') return '(a rule of another process)';
       return texts.get(print) ?? '(a rule of Fairlead for another configuration or version)';
     });
-  return { wanted: chain.rules.map((rule) => shape.text(rule)), found };
+  return { wanted: chain.rules.map(ruleText), found };
 }
 
 /** A set without a name of its own belongs to the rule that uses it, and goes with the rule. */
@@ -140,7 +134,7 @@ function isForeign({ name, flags }: StoredSet, ours: ReadonlySet<string>): boole
   return (flags & SET_FLAG.anonymous) === 0 && !ours.has(name);
 }
 
-function baseText(chain: ChainOf<unknown>): string | undefined {
+function baseText(chain: ChainOf): string | undefined {
   const { base } = chain;
   return base && `${base.type} ${HOOK_NUMBER[base.hook]} ${base.priority}`;
 }

@@ -2,31 +2,31 @@ import { keyText } from '../../../linux/nftables/fields.ts';
 import type { BaseHook, SetElement, SetSpec, TableRef } from '../../../linux/nftables/objects.ts';
 import { type Binary, shortened } from '../../../linux/nftables/userdata.ts';
 import { keyTextOf, valueTextOf } from './element-text.ts';
+import { ruleText } from './nft-rule.ts';
 import type { ChainOf } from './structure.ts';
 
 /** How `nft` begins a further line of elements. */
 const NEXT_LINE = ',\n\t\t\t     ';
 
 /** Everything in a table, in the order in which it is made. */
-export interface TablePrint<Rule> {
+export interface TablePrint {
   readonly table: TableRef;
   readonly comment: string;
   readonly sets: readonly SetSpec[];
   readonly elements: ReadonlyMap<string, readonly SetElement[]>;
-  readonly chains: readonly ChainOf<Rule>[];
-  readonly ruleText: (rule: Rule) => string;
+  readonly chains: readonly ChainOf[];
 }
 
 /** The output of `nft list table` for a newly created table (nft 1.0.6). */
-export function tableText<Rule>(of: TablePrint<Rule>): string {
-  const { table, elements, chains, ruleText } = of;
+export function tableText(of: TablePrint): string {
+  const { table, elements, chains } = of;
   const sets = of.sets.map((spec) => setText(spec, elements.get(spec.name) ?? []));
-  const blocks = [...sets, ...chains.map((chain) => chainText(chain, ruleText))];
+  const blocks = [...sets, ...chains.map(chainText)];
   const comment = `\tcomment "${of.comment}"\n`;
   return `table ${table.family} ${table.name} {\n${comment}${blocks.join('\n')}}\n`;
 }
 
-function chainText<Rule>(chain: ChainOf<Rule>, ruleText: (rule: Rule) => string): string {
+function chainText(chain: ChainOf): string {
   const base = chain.base === undefined ? [] : [hookText(chain.base)];
   return block(`chain ${chain.name}`, [...base, ...chain.rules.map(ruleText)]);
 }

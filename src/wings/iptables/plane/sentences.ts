@@ -1,17 +1,17 @@
-import { type Clause, readClauses, SAID } from '../../../dataplanes/shared/clauses.ts';
+import { readWords, SAID, type Words } from '../../../dataplanes/shared/words.ts';
 import type { RuleText } from './rule.ts';
 
 interface Teller {
   readonly pattern: RegExp;
-  readonly tell: (found: readonly string[]) => Clause;
+  readonly tell: (found: readonly string[]) => Words;
 }
 
 const when =
   (words: (...found: string[]) => string) =>
-  ([, ...found]: readonly string[]): Clause => ({ when: words(...found) });
+  ([, ...found]: readonly string[]): Words => ({ when: words(...found) });
 const does =
   (words: (...found: string[]) => string) =>
-  ([, ...found]: readonly string[]): Clause => ({ does: words(...found) });
+  ([, ...found]: readonly string[]): Words => ({ does: words(...found) });
 
 /**
  * The meaning of each part of our rules. A rule is read part by part; the kernel ignores comments.
@@ -112,7 +112,7 @@ const SILENT = /^(-m comment --comment "[^"]*"|-m (tcp|udp|sctp)) ?/;
 /** The effect of a rule on a packet, in a sentence without its full stop. */
 export function ruleSentence(rule: RuleText): string {
   const { clauses } = readRule(rule);
-  const { head, actions } = readClauses(clauses);
+  const { head, actions } = readWords(clauses);
   const does = actions.join(' and ');
   return `${head}${does || 'does nothing: the packet continues untranslated'}`;
 }
@@ -121,8 +121,8 @@ export function ruleSentence(rule: RuleText): string {
  * Part by part. Parts that match no pattern are listed as `unknown`; the rule itself is shown
  * beside.
  */
-export function readRule(rule: RuleText): { clauses: Clause[]; unknown: string[] } {
-  const clauses: Clause[] = [];
+export function readRule(rule: RuleText): { clauses: Words[]; unknown: string[] } {
+  const clauses: Words[] = [];
   const unknown: string[] = [];
   for (let rest: string = rule; rest !== ''; ) {
     const { clause, text } = nextPart(rest);
@@ -133,7 +133,7 @@ export function readRule(rule: RuleText): { clauses: Clause[]; unknown: string[]
   return { clauses, unknown };
 }
 
-function nextPart(rest: string): { clause?: Clause; text: string } {
+function nextPart(rest: string): { clause?: Words; text: string } {
   for (const { pattern, tell } of TELLERS) {
     const found = pattern.exec(rest);
     if (found) return { clause: tell(found), text: found[0] };

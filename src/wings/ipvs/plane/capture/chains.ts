@@ -1,45 +1,46 @@
 import type { NodeFacts } from '../../../../dataplanes/contract.ts';
+import {
+  cameBy,
+  clearMark,
+  goOn,
+  IS_FOR_THIS_NODE,
+  IS_FROM_THIS_NODE,
+  isHairpin,
+  isMarked,
+  isPod,
+  MASQUERADE,
+  RESET,
+  RETURN,
+  reject,
+  setMark,
+} from '../../../../dataplanes/shared/nft/common-clauses.ts';
+import { commented, type Rule, rule } from '../../../../dataplanes/shared/nft/nft-rule.ts';
 import type { ChainOf, TableShape } from '../../../../dataplanes/shared/nft/structure.ts';
 import type { SourceClass } from '../../../../forwarding/model.ts';
 import type { BaseHook } from '../../../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
-import { masqueradeBit, takeBit } from './capture-value.ts';
 import {
   CLAMP_MSS,
-  type Clause,
-  cameBy,
   capture,
-  clearMark,
-  goOn,
   hasCapture,
   hasNextProtocol,
   IS_FIRST_PACKET,
-  IS_FOR_THIS_NODE,
-  IS_FROM_THIS_NODE,
   IS_NOT_FOR_THIS_NODE,
   IS_RELATED,
   IS_REPLY,
   IS_UNANSWERED,
   isCaptured,
-  isHairpin,
-  isMarked,
   isNotCaptured,
-  isPod,
   isToServer,
-  MASQUERADE,
   type NextProtocol,
-  RESET,
-  RETURN,
-  type Rule,
-  reject,
-  setMark,
   setNextProtocol,
   translateToItself,
-} from './clauses.ts';
+} from './capture-clauses.ts';
+import { masqueradeBit, takeBit } from './capture-value.ts';
 import { captureMark } from './marks.ts';
 import { FAMILY_OF_TABLE, TABLES } from './sets.ts';
 
-export type Chain = ChainOf<Rule>;
+export type Chain = ChainOf;
 
 /** After source ranges (-110) and before all translation (-100), also our own. */
 const BEFORE_TRANSLATION = -105;
@@ -63,26 +64,12 @@ const CHAIN_OF_CLASS: Readonly<Record<SourceClass, string>> = {
   outside: 'from-outside',
 };
 
-const rule = (...clauses: readonly Clause[]): Rule => ({ clauses });
-const explained = (comment: string, ...clauses: readonly Clause[]): Rule => ({ clauses, comment });
+const LAYOUT_VERSION = 1;
 
-const SHAPE_OF = (family: TableFamily): TableShape<Rule> => ({
-  table: TABLES[family],
-  layoutVersion: 1,
-  text: ruleText,
-  expressions: ({ clauses }) => clauses.flatMap(({ expressions }) => expressions),
-});
-
-export const SHAPES: Readonly<Record<TableFamily, TableShape<Rule>>> = {
-  ip: SHAPE_OF('ip'),
-  ip6: SHAPE_OF('ip6'),
+export const SHAPES: Readonly<Record<TableFamily, TableShape>> = {
+  ip: { table: TABLES.ip, layoutVersion: LAYOUT_VERSION },
+  ip6: { table: TABLES.ip6, layoutVersion: LAYOUT_VERSION },
 };
-
-/** A rule as `nft` lists it. */
-export function ruleText({ clauses, comment }: Rule): string {
-  const texts = clauses.map(({ text }) => text);
-  return [...texts, ...(comment === undefined ? [] : [`comment "${comment}"`])].join(' ');
-}
 
 /** All chains, those that others lead to first. */
 export function captureChains(facts: NodeFacts, family: TableFamily): readonly Chain[] {
@@ -107,7 +94,7 @@ function classifyRules(facts: NodeFacts, family: TableFamily): readonly Rule[] {
   const by = facts.podDetection[FAMILY_OF_TABLE[family]];
   const to = (from: SourceClass) => goOn('goto', CHAIN_OF_CLASS[from]);
   return [
-    ...(by === undefined ? [] : [rule(isPod(by, family), to('pod'))]),
+    ...(by === undefined ? [] : [rule(isPod(by, true, family), to('pod'))]),
     rule(IS_FROM_THIS_NODE, to('host')),
     rule(to('outside')),
   ];
@@ -155,10 +142,10 @@ function filterChains({ clientInterfaces }: NodeFacts, mark: number): readonly C
       base: filter('output', BEFORE_TRANSLATION),
       rules: [
         // The mark would route it to this node once more.
-        explained('sent on by IPVS', isMarked(mark), clearMark(mark), RETURN),
+        commented('sent on by IPVS', isMarked(mark), clearMark(mark), RETURN),
         rule(IS_REPLY, RETURN),
         // This node forwards an answer before IPVS translates it, so the endpoint is to be told.
-        explained('an answer is too long for its way', IS_RELATED, RETURN),
+        commented('an answer is too long for its way', IS_RELATED, RETURN),
         rule(...classify),
         toIpvs,
       ],
@@ -169,15 +156,15 @@ function filterChains({ clientInterfaces }: NodeFacts, mark: number): readonly C
       base: filter('forward', BEFORE_TRANSLATION),
       // IPVS drops what is too long for the way to the endpoint, and the kernel sends no ICMP error from
       // an address that is not its own.
-      rules: [explained('as long as the way to the endpoint', isCaptured(mark), CLAMP_MSS)],
+      rules: [commented('as long as the way to the endpoint', isCaptured(mark), CLAMP_MSS)],
     },
     {
       name: 'output-late',
       base: { type: 'route', hook: 'output', priority: AFTER_IPVS_OUTPUT },
       rules: [
         // IPVS keeps the route to the Service for a packet of this node to itself.
-        explained('routed anew', isMarked(mark), IS_FOR_THIS_NODE, clearMark(mark), RETURN),
-        explained('unknown to IPVS', isMarked(mark), goOn('goto', LEFT)),
+        commented('routed anew', isMarked(mark), IS_FOR_THIS_NODE, clearMark(mark), RETURN),
+        commented('unknown to IPVS', isMarked(mark), goOn('goto', LEFT)),
       ],
     },
     {
@@ -185,7 +172,7 @@ function filterChains({ clientInterfaces }: NodeFacts, mark: number): readonly C
       base: filter('input', AFTER_IPVS_INPUT),
       // No socket may have it, and the kernel sends no reset from an address that is not its own.
       rules: [
-        explained('unknown to IPVS', isMarked(mark), IS_NOT_FOR_THIS_NODE, goOn('goto', LEFT)),
+        commented('unknown to IPVS', isMarked(mark), IS_NOT_FOR_THIS_NODE, goOn('goto', LEFT)),
       ],
     },
   ];
@@ -206,7 +193,7 @@ function hidingChains(mark: number, family: TableFamily): readonly Chain[] {
     {
       name: 'output-hide',
       base: base(AT_IPVS_OUTPUT),
-      rules: [explained('not for IPVS', ...isHidden, goOn('goto', HIDE))],
+      rules: [commented('not for IPVS', ...isHidden, goOn('goto', HIDE))],
     },
     {
       name: 'output-show',
@@ -228,7 +215,7 @@ function natChains(mark: number, family: TableFamily): readonly Chain[] {
       name: 'nat-postrouting',
       base: nat('postrouting', SOURCE_TRANSLATION),
       rules: [
-        explained(
+        commented(
           'an endpoint that reaches itself',
           isCaptured(mark),
           isHairpin(family),

@@ -3,7 +3,12 @@ import {
   hostNumberOf,
   split,
 } from '../../../../dataplanes/shared/nft/element-text.ts';
-import { addressBytes, frontendKey, hostNumber } from '../../../../dataplanes/shared/nft/keys.ts';
+import {
+  addressBytes,
+  frontendFields,
+  frontendKey,
+  hostNumber,
+} from '../../../../dataplanes/shared/nft/keys.ts';
 import type { Protocol } from '../../../../forwarding/model.ts';
 import { type VirtualServerKey, virtualServerId } from '../../../../linux/ipvs/model.ts';
 import type { NftBatch } from '../../../../linux/nftables/batch.ts';
@@ -14,14 +19,7 @@ import type { Binary } from '../../../../linux/nftables/userdata.ts';
 import { captureNumber, captureOfNumber } from './capture-value.ts';
 import type { CapturedFrontend } from './frontend.ts';
 import type { CaptureChange, CaptureElements } from './model.ts';
-import {
-  FAMILY_OF_TABLE,
-  frontendFields,
-  hairpinFields,
-  type SetName,
-  TABLE_FAMILIES,
-  TABLES,
-} from './sets.ts';
+import { FAMILY_OF_TABLE, hairpinFields, type SetName, TABLE_FAMILIES, TABLES } from './sets.ts';
 
 const MOST_ATTEMPTS = 5;
 const PROTOCOLS: Readonly<Record<number, Protocol>> = { 6: 'TCP', 17: 'UDP', 132: 'SCTP' };

@@ -3,13 +3,14 @@ import type { Differences } from '../../../../dataplanes/differences.ts';
 import { removeForeign, repairStructure } from '../../../../dataplanes/shared/nft/repair.ts';
 import {
   mustBeRebuilt,
+  rulesText,
   type StoredStructure,
   writeRules,
 } from '../../../../dataplanes/shared/nft/structure.ts';
 import type { NftBatch } from '../../../../linux/nftables/batch.ts';
 import type { NftConnection } from '../../../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
-import { captureChains, retiredChains, ruleText, SHAPES } from './chains.ts';
+import { captureChains, retiredChains, SHAPES } from './chains.ts';
 import { setSpecs, TABLE_COMMENT, TABLES } from './sets.ts';
 
 const NOTHING: StoredStructure = { chains: [], rules: [], sets: [] };
@@ -72,11 +73,9 @@ export function reconfigureTable(
   family: TableFamily,
   { before, after }: { readonly before: NodeFacts; readonly after: NodeFacts },
 ): void {
-  const textOf = ({ rules }: { rules: readonly Parameters<typeof ruleText>[0][] }) =>
-    rules.map(ruleText).join('\n');
-  const old = new Map(captureChains(before, family).map((chain) => [chain.name, textOf(chain)]));
+  const old = new Map(captureChains(before, family).map((chain) => [chain.name, rulesText(chain)]));
   for (const chain of captureChains(after, family)) {
-    if (old.get(chain.name) === textOf(chain)) continue;
+    if (old.get(chain.name) === rulesText(chain)) continue;
     batch.flushChain(TABLES[family], chain.name);
     writeRules(batch, SHAPES[family], chain);
   }

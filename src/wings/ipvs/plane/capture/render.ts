@@ -3,7 +3,7 @@ import { tableText } from '../../../../dataplanes/shared/nft/table-text.ts';
 import type { VirtualServerKey } from '../../../../linux/ipvs/model.ts';
 import type { SetElement } from '../../../../linux/nftables/objects.ts';
 import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
-import { captureChains, ruleText } from './chains.ts';
+import { captureChains } from './chains.ts';
 import { capturedElement, familyOfAddress, hairpinKey, serverKey } from './elements.ts';
 import type { CaptureElements } from './model.ts';
 import { setSpecs, TABLE_COMMENT, TABLES } from './sets.ts';
@@ -22,7 +22,6 @@ export function renderCapture({ facts, elements }: CaptureContent, family: Table
     sets: setSpecs(family),
     elements: setElements(elements, family),
     chains: captureChains(facts, family),
-    ruleText,
   });
 }
 

@@ -1,9 +1,8 @@
+import { frontendFields } from '../../../../dataplanes/shared/nft/keys.ts';
 import { FAMILIES, type Family } from '../../../../forwarding/model.ts';
 import {
-  DESTINATION_PORT,
   destinationAddress,
   type Field,
-  L4_PROTOCOL,
   MARK,
   sourceAddress,
 } from '../../../../linux/nftables/fields.ts';
@@ -25,10 +24,6 @@ export const TABLE_FAMILIES: readonly TableFamily[] = FAMILIES.map((f) => TABLE_
 /** In the order in which they are made. */
 const SET_NAMES = ['captured', 'servers', 'refused', 'hairpin'] as const;
 export type SetName = (typeof SET_NAMES)[number];
-
-export function frontendFields(family: TableFamily): readonly Field[] {
-  return [destinationAddress(family), L4_PROTOCOL, DESTINATION_PORT];
-}
 
 export function hairpinFields(family: TableFamily): readonly Field[] {
   return [sourceAddress(family), destinationAddress(family)];

@@ -1,5 +1,8 @@
-/** A part of a rule in words: a condition for the rest, or an action. */
-export type Clause = { readonly when: string } | { readonly does: string };
+/** A part of a rule in words: a condition for the rest, an action, or both. */
+export interface Words {
+  readonly when?: string;
+  readonly does?: string;
+}
 
 /** Phrases that several modes share. */
 export const SAID = {
@@ -14,11 +17,11 @@ export const SAID = {
 } as const;
 
 /** `if` and the conditions, empty without any; and the actions, which each mode joins as it reads best. */
-export function readClauses(clauses: readonly Clause[]): {
+export function readWords(words: readonly Words[]): {
   readonly head: string;
   readonly actions: readonly string[];
 } {
-  const conditions = clauses.flatMap((clause) => ('when' in clause ? [clause.when] : []));
-  const actions = clauses.flatMap((clause) => ('does' in clause ? [clause.does] : []));
+  const conditions = words.flatMap(({ when }) => when ?? []);
+  const actions = words.flatMap(({ does }) => does ?? []);
   return { head: conditions.length === 0 ? '' : `if ${conditions.join(' and ')}: `, actions };
 }
