@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { until } from '../time/testing/until.ts';
 import { readDocuments } from './manifests/documents.ts';
-import { objectsOf } from './manifests/objects.ts';
+import { objectsOf } from './manifests/manifest-set.ts';
 import { ManifestsSource, type ManifestsSourceOptions } from './manifests-source.ts';
 
 const SYNCED = ['service', 'slice', 'node', 'serviceCidr', 'namespace'].map(

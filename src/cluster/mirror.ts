@@ -1,13 +1,12 @@
 import { ClusterError } from './errors.ts';
 import type { Kind, ObjectKey, ObjectOfKind } from './kinds.ts';
-import { beginListing, type Listing, type Teller } from './listing.ts';
 import type { Interner } from './narrow/interner.ts';
 import type { Narrowed } from './narrow/meta.ts';
 import { narrow, readKey, readResourceVersion } from './narrow/narrow.ts';
 import { readStamp } from './narrow/stamp.ts';
 import type { SourceEvent } from './source.ts';
 import type { Stamp } from './stamp.ts';
-import { Told } from './told.ts';
+import { RelistedObjects, Told } from './told.ts';
 
 export interface MirrorOptions<K extends Kind> {
   readonly kind: K;
@@ -160,4 +159,33 @@ export class Mirror<K extends Kind> {
     const { kind, onEvent } = this.#options;
     onEvent({ kind, type: 'delete', key, ...(stamp === undefined ? {} : { stamp }) });
   }
+}
+
+interface Teller<T> {
+  put(item: Narrowed<T>): void;
+  /** `stamp`: of the event that deleted it, if there was one. */
+  delete(key: ObjectKey, stamp?: Stamp): void;
+}
+
+/** A list that is being received: begun, filled, and finished when complete. */
+interface Listing<T> extends Teller<T> {
+  finish(): void;
+}
+
+/**
+ * The first list is reported as it arrives. A later one is reported when it is complete, deletes
+ * first, so that no mixture of old and new is visible, nor a part of a truncated list.
+ */
+function beginListing<T>(told: Told<T>, teller: Teller<T>): Listing<T> {
+  if (told.isEmpty) return { ...teller, finish: () => undefined };
+  const fresh = new RelistedObjects(told);
+  return {
+    put: (item) => fresh.put(item),
+    delete: (key) => fresh.delete(key),
+    finish() {
+      const { gone, changed } = told.compare(fresh);
+      for (const key of gone) teller.delete(key);
+      for (const item of changed) teller.put(item);
+    },
+  };
 }

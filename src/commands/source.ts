@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import type { AccessWarning, ClusterAccess } from '../cluster/access.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import { inClusterAccess } from '../cluster/kubeconfig/in-cluster.ts';
@@ -12,7 +14,6 @@ import { traitsOf } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
 import { runProgramToEnd } from '../linux/run-program.ts';
 import { systemClock } from '../time/clock.ts';
-import { kubeconfigFiles } from './kubeconfig-files.ts';
 import { type Digest, problemDigest } from './problem-digest.ts';
 import { FailFastSource } from './services/fail-fast-source.ts';
 import { printWarning } from './terminal/print.ts';
@@ -157,4 +158,26 @@ export async function accessOf(
   if (files.length === 0) return inClusterAccess({ env: process.env });
   const context = options.context === undefined ? {} : { context: options.context };
   return await loadKubeconfig({ files, ...context, runPlugin: runProgramToEnd });
+}
+
+interface KubeconfigPlaces {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Home of the user; undefined: not searched. */
+  readonly home: string | undefined;
+}
+
+/**
+ * The files that kubectl would merge by default: those of $KUBECONFIG, some of which may be
+ * missing, else ~/.kube/config. In a pod the service account comes before ~/.kube/config, so that
+ * commands in a pod use its own cluster. Empty: the service account.
+ */
+export function kubeconfigFiles({ env, home }: KubeconfigPlaces): readonly string[] {
+  const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  const existing = named.filter((path) => existsSync(path));
+  // If none exists, the first one is reported as missing.
+  if (named.length > 0) return existing.length > 0 ? existing : named.slice(0, 1);
+  const isInPod = (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
+  if (home === undefined || isInPod) return [];
+  const own = join(home, '.kube/config');
+  return existsSync(own) ? [own] : [];
 }

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { ConfigError } from './errors.ts';
-import { fileTrail } from './file-trail.ts';
 import { loadConfig } from './load.ts';
-import { type ConfigChange, watchConfig } from './watch.ts';
+import { type ConfigChange, fileTrail, watchConfig } from './watch.ts';
 
 const DEADLINE_MS = 10_000;
 

@@ -1,6 +1,6 @@
 import { type Cidr, contains, formatCidr, parseCidrs } from '../addresses/cidr.ts';
-import { parseIp } from '../addresses/ip.ts';
-import { API_SERVER } from './api-servers.ts';
+import { canonicalIp, parseIp } from '../addresses/ip.ts';
+import type { SliceObject } from '../cluster/objects.ts';
 import { type Claims, nodePortClaim } from './claims.ts';
 import { endpointKey } from './endpoints.ts';
 import { HostPorts, UNKNOWN_HOST } from './host-ports.ts';
@@ -120,4 +120,22 @@ export class ExternalIps {
     }
     this.#addressesOf.delete(entry);
   }
+}
+
+/** The Service of the API server. Its endpoints are the addresses of the API server. */
+export const API_SERVER = 'default/kubernetes';
+
+/** Every `address:port` of its slices, ready or not. */
+export function apiServerAddresses(slices: readonly SliceObject[]): ReadonlyMap<string, string> {
+  const addresses = new Map<string, string>();
+  for (const { ports, endpoints } of slices) {
+    for (const { port } of ports) {
+      for (const endpoint of endpoints) {
+        const address = canonicalIp(endpoint.address);
+        if (address === undefined || port === undefined) continue;
+        addresses.set(endpointKey({ address, port }), address);
+      }
+    }
+  }
+  return addresses;
 }

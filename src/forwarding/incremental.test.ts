@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { NamespaceObject, ServiceObject, SliceObject } from '../cluster/objects.ts';
-import { API_SERVER } from './api-servers.ts';
 import type { Contents } from './contents.ts';
+import { API_SERVER } from './external-ips.ts';
 import type { HostSocket, HostState } from './host-ports.ts';
 import {
   type AddressRules,

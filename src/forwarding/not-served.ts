@@ -1,5 +1,6 @@
+import { type Cidr, contains, parseCidrs } from '../addresses/cidr.ts';
+import { parseIp } from '../addresses/ip.ts';
 import { type Claims, claimOf } from './claims.ts';
-import { ClusterIps } from './cluster-ips.ts';
 import type { ExternalIps } from './external-ips.ts';
 import type { KeptRows } from './kept-rows.ts';
 import {
@@ -199,4 +200,29 @@ function added(to: Counts, counts: Counts, sign: 1 | -1): Counts {
   const total: Record<NotServedReason, number> = { ...to };
   for (const reason of NOT_SERVED_REASONS) total[reason] += sign * counts[reason];
   return total;
+}
+
+/**
+ * Which cluster IPs are served. A machine outside of the cluster serves those of its configured
+ * ranges only: otherwise whoever administers the cluster could take its traffic to any address.
+ */
+class ClusterIps {
+  /** Undefined: every cluster IP is served. */
+  #ranges: readonly Cidr[] | undefined;
+  #refusal: NotServed = { reason: 'outside-ranges', ranges: [] };
+
+  setView({ onlyServiceRanges, serviceRanges }: NodeView): void {
+    this.#ranges = onlyServiceRanges ? parseCidrs(serviceRanges) : undefined;
+    this.#refusal = { reason: 'outside-ranges', ranges: serviceRanges };
+  }
+
+  /** Why the cluster IP of a row is not served; undefined: no objection. */
+  refusal(row: Forwarding | undefined): NotServed | undefined {
+    if (this.#ranges === undefined) return undefined;
+    const address = row?.frontends.find(({ kind }) => kind === 'cluster-ip')?.address;
+    if (address === undefined) return undefined;
+    const ip = parseIp(address);
+    const isInside = ip !== undefined && this.#ranges.some((range) => contains(range, ip));
+    return isInside ? undefined : this.#refusal;
+  }
 }

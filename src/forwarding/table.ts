@@ -1,11 +1,10 @@
 import type { NamespaceObject, ServiceObject, SliceObject } from '../cluster/objects.ts';
-import { API_SERVER, apiServerAddresses } from './api-servers.ts';
 import { type Change, changesBetween, RowFinder } from './changes.ts';
 import { Claims, nodePortClaim } from './claims.ts';
 import { compile } from './compile.ts';
 import { ContentCounts } from './contents.ts';
 import { EbpfChoices } from './ebpf-choices.ts';
-import { ExternalIps } from './external-ips.ts';
+import { API_SERVER, apiServerAddresses, ExternalIps } from './external-ips.ts';
 import { HostPorts, type HostSocket, type HostState } from './host-ports.ts';
 import { KeptServices } from './kept-services.ts';
 import {

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import koffi from 'koffi';
-import { ServiceManager } from './notify-service-manager.ts';
-import { type NotifyError, sendNotification } from './notify-socket.ts';
+import { type NotifyError, ServiceManager, sendNotification } from './notify-service-manager.ts';
 
 // The other end, as systemd has it: a real datagram socket of the kernel.
 const libc = koffi.load('libc.so.6');

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 
 /** oom_score_adj could not be set. The process continues. */
@@ -27,4 +28,15 @@ export async function setOomScore(request: OomScoreRequest): Promise<boolean> {
     onProblem(new OomScoreError(`cannot set ${path} to ${score}: ${reason}`, { cause }));
     return false;
   }
+}
+
+const LIMIT = /^Max open files\s+(\d+|unlimited)/m;
+/** The kernel's default for a process without an explicit limit. */
+const USUAL_LIMIT = 1024;
+
+/** How many file descriptors this process may have; Node has raised it as far as it may. */
+export function openFileLimit(limits = readFileSync('/proc/self/limits', 'utf8')): number {
+  const [, text] = LIMIT.exec(limits) ?? [];
+  if (text === 'unlimited') return Number.POSITIVE_INFINITY;
+  return text === undefined ? USUAL_LIMIT : Number(text);
 }

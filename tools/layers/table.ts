@@ -170,11 +170,7 @@ export const LAYERS: readonly Layer[] = [
   {
     // A command of a mode, which asks for no mode.
     name: 'size command',
-    paths: [
-      'src/wings/ebpf/size-command.ts',
-      'src/wings/ebpf/size-table.ts',
-      'src/wings/ebpf/size-table.test.ts',
-    ],
+    paths: ['src/wings/ebpf/size-command.ts', 'src/wings/ebpf/size-table.test.ts'],
     uses: ['commands', 'plane of ebpf', 'config', 'linux of ebpf'],
     packages: ['commander'],
     builtins: 'ordinary',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it, type TestContext } from 'node:test';
-import { readDropFacts } from '../../../src/commands/explain/proof/drop-facts.ts';
+import { readDropFacts } from '../../../src/commands/explain/proof/drop-reader.ts';
 import { dropCause } from '../../../src/explain/drop-cause.ts';
 import type { DropCause } from '../../../src/explain/dropped-packet.ts';
 import { conntrackLosses } from '../../../src/linux/conntrack/table-use.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readDocuments } from './documents.ts';
-import { objectsOf } from './objects.ts';
+import { objectsOf } from './manifest-set.ts';
 
 const DEEP = 20_000;
 

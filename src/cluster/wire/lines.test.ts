@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { LineSplitter } from './lines.ts';
+import { LineSplitter } from './json-encoding.ts';
 
 function split(chunks: readonly Buffer[], maxLineBytes?: number): (string | undefined)[] {
   const splitter = new LineSplitter(maxLineBytes === undefined ? {} : { maxLineBytes });

@@ -10,9 +10,9 @@ import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
 import { ifInstalled } from '../../modes/remove-part.ts';
 import { podNetworks } from '../../wings/registry.ts';
 import { SYSCTL_STATE } from '../run/folder.ts';
+import { knownAddresses } from '../run/known-addresses.ts';
 import { assertOwnFolder } from '../run/run-folder.ts';
 import type { CleanableMachine, RemovedPart } from './clean-machine.ts';
-import { nodePortAddresses } from './node-port-addresses.ts';
 
 const FLOWS_DEADLINE_MS = 60_000;
 
@@ -79,4 +79,20 @@ function untouched(conntrack: Conntrack): Conntrack {
     flows: (question, signal) => conntrack.flows(question, signal),
     remove: async (flows) => flows,
   };
+}
+
+const DEADLINE_MS = 5000;
+
+/** Every address of the machine: where node ports can have been served. */
+async function nodePortAddresses(): Promise<readonly string[]> {
+  const found = Promise.withResolvers<readonly string[]>();
+  const lifetime = new AbortController();
+  const deadline = AbortSignal.any([lifetime.signal, AbortSignal.timeout(DEADLINE_MS)]);
+  const watching = knownAddresses().run(found.resolve, deadline);
+  try {
+    return await Promise.race([found.promise, watching.then(() => [])]);
+  } finally {
+    lifetime.abort();
+    await watching;
+  }
 }

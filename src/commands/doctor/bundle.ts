@@ -1,13 +1,14 @@
 import { writeFile } from 'node:fs/promises';
+import http from 'node:http';
 import { arch, release } from 'node:os';
 import { gzipSync } from 'node:zlib';
+import { buildConfig } from '../../config/load.ts';
 import type { Report } from '../../doctor/report.ts';
 import { printedBy } from '../../linux/printed-by.ts';
 import { findProgram, toolName } from '../../linux/xtables/iptables-programs.ts';
 import { systemClock } from '../../time/clock.ts';
 import { CommandError } from '../command-error.ts';
 import { VERSION } from '../run/version.ts';
-import { readMetrics } from './metrics.ts';
 import { withoutSecrets } from './secrets.ts';
 import type { Patient } from './subject.ts';
 import { type TarFile, tarOf } from './tar.ts';
@@ -106,4 +107,29 @@ async function orWhyNot(read: () => string | Promise<string>): Promise<string> {
   } catch (error) {
     return `# could not be read: ${error instanceof Error ? error.message : String(error)}\n`;
   }
+}
+
+const DEADLINE_MS = 5000;
+
+/** The page of the metrics server of the agent with this configuration. */
+async function readMetrics(configuration: string | undefined): Promise<string> {
+  if (configuration === undefined) return '# no agent answers\n';
+  const file = { path: 'configuration of the agent', text: configuration };
+  const { ip: listensOn, port } = buildConfig(new Map(), file).settings.metricsServer;
+  const host = isEverywhere(listensOn) ? 'localhost' : listensOn;
+  return await get({ host, port });
+}
+
+function isEverywhere(address: string): boolean {
+  return address === '' || address === '0.0.0.0' || address === '::';
+}
+
+async function get(server: { readonly host: string; readonly port: number }): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const request = http.get({ ...server, path: '/metrics', signal, agent: false }, resolve);
+  request.on('error', reject);
+  const chunks: Buffer[] = [];
+  for await (const chunk of (await promise) as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,14 +1,18 @@
 import { canonicalIp } from '../../addresses/ip.ts';
+import type { RowState } from '../../agent/row-state.ts';
+import { readStatus } from '../../agent/servers/status-client.ts';
+import type { StatusPage } from '../../agent/status-page.ts';
 import { explanationOf } from '../../explain/explain.ts';
-import type { Explanation } from '../../explain/explanation.ts';
+import type { AgentWord, Explanation } from '../../explain/explanation.ts';
 import type { NotPermitted, ProvenPacket } from '../../explain/proof/proof.ts';
 import { parseTarget, type Target } from '../../explain/target.ts';
 import type { AskedEndpoint } from '../../explain/why-not.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
+import { agentError } from '../basis/ask-agent.ts';
 import type { Basis } from '../basis/basis.ts';
 import { CommandError, WRONG_USAGE_EXIT } from '../command-error.ts';
+import { detachedNames, disturberOf, troublesOf } from '../status/trouble.ts';
 import { visible } from '../terminal/visible.ts';
-import { askAgentWord } from './agent-word.ts';
 import { readFrom } from './from.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
 import { caseOf, type Inquiry } from './inquiry.ts';
@@ -107,4 +111,22 @@ export async function explainOnce(
     remarks,
     ...(packet === undefined ? {} : { packet }),
   });
+}
+
+/** Asks the agent whether the kernel has what it wants; null: there is no agent to ask. */
+async function askAgentWord(basis: Basis, row: RowState | undefined): Promise<AgentWord | null> {
+  if (basis.by !== 'agent') return null;
+  try {
+    const page = (await readStatus({ socketPath: basis.socketPath })) as StatusPage;
+    const disturber = disturberOf(page);
+    return {
+      pid: basis.agent.pid,
+      ...(row === undefined ? {} : { row }),
+      detached: detachedNames(page),
+      ...(disturber === undefined ? {} : { disturber }),
+      troubles: troublesOf(page),
+    };
+  } catch (error) {
+    throw agentError(error);
+  }
 }

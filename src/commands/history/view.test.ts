@@ -3,9 +3,8 @@ import { describe, it } from 'node:test';
 import type { EndpointMove, EndpointState, Happening } from '../../agent/history/entry.ts';
 import type { DatedEntry, HistoryPage } from '../../agent/history/page.ts';
 import { colours } from '../terminal/colour.ts';
-import { headline } from './headline.ts';
+import { headline, tallyOf } from './headline.ts';
 import { sentenceOf } from './sentence.ts';
-import { tallyOf } from './tally.ts';
 import { historyText } from './text-view.ts';
 
 const AT_MS = Date.parse('2026-11-17T14:02:11.204Z');

@@ -4,12 +4,15 @@ import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import type { Events } from '../../agent/events.ts';
 import { History } from '../../agent/history/history.ts';
+import type { HostSockets } from '../../agent/host-sockets.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { PlaneReadings } from '../../agent/metrics/plane-metrics.ts';
 import type { RestClientMetrics } from '../../agent/metrics/rest-client-metrics.ts';
+import type { AgentObserver } from '../../agent/observer.ts';
 import { pacedEvents } from '../../agent/paced-events.ts';
 import { ConnectionBudget, limitsFor } from '../../agent/servers/connection-budget.ts';
-import type { LocalhostRelay } from '../../agent/servers/localhost-relay.ts';
+import { LocalhostRelay } from '../../agent/servers/localhost-relay.ts';
+import { RelaySlots } from '../../agent/servers/relay.ts';
 import { ServiceHealthServers } from '../../agent/servers/service-health.ts';
 import { troubleEvents } from '../../agent/trouble-events.ts';
 import type { Source } from '../../cluster/source.ts';
@@ -17,9 +20,11 @@ import { featureStates } from '../../config/feature-gates.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { traitsOf } from '../../config/modes.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
-import { conntrackFill } from '../../linux/conntrack/table-fill.ts';
+import { conntrackFill } from '../../linux/conntrack/table-use.ts';
+import { socketOwners } from '../../linux/host-sockets/socket-owner.ts';
+import { watchHostSockets } from '../../linux/host-sockets/watch-host-sockets.ts';
 import { ServiceManager } from '../../linux/notify-service-manager.ts';
-import { openFileLimit } from '../../linux/open-files.ts';
+import { openFileLimit } from '../../linux/oom-score.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { Mode } from '../../modes/mode.ts';
@@ -27,10 +32,7 @@ import type { PodNetwork } from '../../modes/wing.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';
 import { flowsOf, followFlows } from './flows.ts';
-import { hostSockets } from './host-sockets.ts';
 import { knownAddresses } from './known-addresses.ts';
-import { localhostRelay } from './localhost-relay.ts';
-import { logObserver } from './log-observer.ts';
 import { serverTasks } from './servers.ts';
 import { serviceRoutes } from './service-routes.ts';
 import { KUBE_PROXY_VERSION, VERSION } from './version.ts';
@@ -250,4 +252,43 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** Ports that processes of this machine listen on, from the kernel. */
+function hostSockets(log: Logger): HostSockets {
+  let told = '';
+  const onProblem = (error: unknown): void => {
+    const message = `cannot list the listening sockets of this machine: ${String(error)}`;
+    if (message !== told) log.warn(message);
+    told = message;
+  };
+  return {
+    run: (onChange, signal) => watchHostSockets(onChange, signal, { onProblem }),
+    owners: socketOwners,
+  };
+}
+
+/** Two file descriptors for each connection, and a quarter of all for the relay. */
+const DESCRIPTORS_PER_CONNECTION = 8;
+
+/** TCP node ports on loopback, for modes that cannot redirect packets away from it. */
+function localhostRelay(agent: () => Agent, log: Logger): LocalhostRelay {
+  return new LocalhostRelay({
+    facts: () => agent().facts,
+    rows: () => agent().desired().rows,
+    slots: new RelaySlots(Math.floor(openFileLimit() / DESCRIPTORS_PER_CONNECTION)),
+    monotonicMs: () => systemClock.monotonicMs(),
+    onListenFailure: (error) => log.warn({ code: error.code }, `${error.message}; ${error.next}`),
+    onProblem: (error) => log.warn(error.message),
+  });
+}
+
+/** What the agent does not log itself: the first sync, and at debug level every step. */
+function logObserver(log: Logger): AgentObserver {
+  return {
+    onFirstSync: () =>
+      log.info({ afterMs: Math.round(performance.now()) }, 'every Service is in the kernel'),
+    onStep: ({ durationMs, transactionCount, acknowledgedCount, pendingCount }) =>
+      log.debug({ durationMs, transactionCount, acknowledgedCount, pendingCount }, 'wrote'),
+  };
 }

@@ -1,11 +1,11 @@
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
+import { isLoopbackIp } from '../../addresses/loopback.ts';
 import type { Forwarding, Frontend, Outcome } from '../model.ts';
 import { type Destination, type Found, type Match, matchOf, unknownPort } from './destination.ts';
-import { relayedAt } from './loopback.ts';
 import type { Place } from './place.ts';
 import type { LostAction, Prediction } from './prediction.ts';
-import type { Source } from './source.ts';
+import { familyOf, type Source } from './source.ts';
 
 /** A new connection. */
 export interface AskedConnection {
@@ -132,4 +132,37 @@ function isAllowed({ address }: Source, ranges: readonly string[]): boolean {
     const range = parseCidr(text);
     return range !== undefined && ip !== undefined && contains(range, ip);
   });
+}
+
+/**
+ * TCP node ports on loopback that the agent relays: to the endpoints that clients outside get, and
+ * only while there is one. Undefined: it relays none there.
+ */
+function relayedAt(
+  { row, frontend }: Found,
+  {
+    to,
+    source,
+    place,
+  }: { readonly to: Destination; readonly source: Source; readonly place: Place },
+): Prediction | undefined {
+  const { relayedLocalhost = [] } = place.facts;
+  const isRelayed = isLoopbackIp(to.address) && relayedLocalhost.includes(familyOf(to.address));
+  if (!isRelayed || to.protocol !== 'TCP' || source.class !== 'host') return undefined;
+  const outcome = frontend.outcomes.outside;
+  if (outcome.action !== 'forward') {
+    return { code: 'REFUSED_NO_ENDPOINTS', action: 'reject', row, frontend, relayed: true };
+  }
+  const { list } = outcome;
+  return {
+    code: 'REACHES',
+    action: 'forward',
+    row,
+    frontend,
+    list,
+    masquerade: true,
+    endpoints: list === 'local' ? row.localEndpoints : row.clusterEndpoints,
+    affinitySeconds: row.affinitySeconds,
+    relayed: true,
+  };
 }

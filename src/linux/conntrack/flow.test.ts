@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NetlinkWriter } from '../netlink/writer.ts';
 import { addressText } from './address-bytes.ts';
+import { mayBeAskedFor } from './conntrack.ts';
 import { decodeFlow, type Flow, type FlowTuple } from './flow.ts';
-import { mayBeAskedFor } from './peek.ts';
 import { type FlowFilter, passesFilter, writeQuestion } from './question.ts';
 import { writeRemoval } from './removal.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { SysctlError } from '../sysctl-error.ts';
-import { conntrackFill } from './table-fill.ts';
+import { conntrackFill } from './table-use.ts';
 
 it('reads entries and limit, and returns nothing where the kernel has no conntrack', () => {
   const values = new Map([

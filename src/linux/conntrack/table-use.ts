@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { systemCode } from '../sysctl-error.ts';
+import type { Sysctls } from '../sysctl.ts';
+import { SysctlError, systemCode } from '../sysctl-error.ts';
 
 /** Packets and entries that were lost since the network namespace exists. */
 export interface ConntrackLosses {
@@ -32,4 +33,19 @@ export function conntrackLosses(
     return cpus.reduce((total, cpu) => total + Number.parseInt(cpu[at] ?? '0', 16), 0);
   };
   return { insertFailed: sum('insert_failed'), drop: sum('drop'), earlyDrop: sum('early_drop') };
+}
+
+/** Undefined: the kernel does not track connections here, or does not let this process see it. */
+export function conntrackFill(
+  sysctls: Pick<Sysctls, 'read'>,
+): { readonly entries: number; readonly limit: number } | undefined {
+  try {
+    return {
+      entries: Number(sysctls.read('net/netfilter/nf_conntrack_count')),
+      limit: Number(sysctls.read('net/netfilter/nf_conntrack_max')),
+    };
+  } catch (error) {
+    if (error instanceof SysctlError) return undefined;
+    throw error;
+  }
 }

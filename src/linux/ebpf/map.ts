@@ -1,9 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { Attr } from './attr.ts';
 import { Command, MapType, UpdateFlag } from './constants.ts';
 import { callFailed, succeeded } from './errors.ts';
 import { deleteMany, entriesOf, type MapEntry, updateMany } from './map-batch.ts';
 import { pinDescriptor } from './pin.ts';
-import { possibleCpus } from './possible-cpus.ts';
 import { bpf, bpfRaw, closeDescriptor, Errno } from './system-call.ts';
 
 export interface MapDefinition {
@@ -148,4 +148,12 @@ function isPerCpu(type: number): boolean {
   return (
     type === MapType.perCpuArray || type === MapType.perCpuHash || type === MapType.lruPerCpuHash
   );
+}
+
+/** How many values an entry of a map for each CPU has: one for every CPU that may ever be there. */
+export function possibleCpus(): number {
+  const text = readFileSync('/sys/devices/system/cpu/possible', 'utf8').trim();
+  const last = /(\d+)$/.exec(text)?.[1];
+  if (last === undefined) throw new Error(`cannot parse the list of possible CPUs: ${text}`);
+  return Number(last) + 1;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readVerifierLog } from './verifier-log.ts';
+import { readVerifierLog } from './load-program.ts';
 
 test('gives the reason, the line and the instructions before it, without statistics', () => {
   const refusal = readVerifierLog(

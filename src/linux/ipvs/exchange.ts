@@ -1,7 +1,6 @@
 import { dump, nextMessages, readAcknowledgement, request } from '../netlink/exchange.ts';
 import { genericFamily, NETLINK_GENERIC } from '../netlink/generic-family.ts';
-import type { ReceiveBuffers } from '../netlink/receive-buffers.ts';
-import { type Netlink, openNetlink } from '../netlink/socket.ts';
+import { type Netlink, openNetlink, type ReceiveBuffers } from '../netlink/socket.ts';
 import { BatchPace } from './batch-pace.ts';
 import { IpvsEncoder } from './encoder.ts';
 import { IpvsError } from './errors.ts';

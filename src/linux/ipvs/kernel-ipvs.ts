@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { NetlinkRefusal } from '../netlink/errors.ts';
-import { ReceiveBuffers } from '../netlink/receive-buffers.ts';
+import { ReceiveBuffers } from '../netlink/socket.ts';
 import { decodeDestination, decodeServer, decodeTimeouts } from './decode.ts';
 import { type IpvsExchange, nextIteration, openIpvsExchange } from './exchange.ts';
 import { readFingerprint } from './fingerprint.ts';

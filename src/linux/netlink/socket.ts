@@ -12,7 +12,6 @@ import {
   setSocketOption,
 } from './libc.ts';
 import { type NetlinkMessage, readMessages } from './reader.ts';
-import { RECEIVE_BYTES, ReceiveBuffers } from './receive-buffers.ts';
 
 const SOL_SOCKET = 1;
 const SEND_BUFFER = { forced: 32, asked: 7 };
@@ -220,4 +219,24 @@ function setOption(fd: number, option: { level: number; name: number; value: num
 function orThrow(result: number | { errno: number }, operation: string): number {
   if (typeof result === 'number') return result;
   throw new NetlinkError(operation, result);
+}
+
+/** The kernel fills at most this much at once into an answer. */
+const RECEIVE_BYTES = 256 * 1024;
+
+/**
+ * Lends buffers to sockets that live for one call. A buffer of its own for each is garbage of 256 KiB
+ * outside of the heap: hundreds a second make V8 collect all the time, and leave pages behind.
+ */
+export class ReceiveBuffers {
+  readonly #spare: Buffer[] = [];
+
+  /** Nobody else has it until `giveBack`, after which the borrower must not touch it. */
+  borrow(): Buffer {
+    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(RECEIVE_BYTES);
+  }
+
+  giveBack(buffer: Buffer): void {
+    this.#spare.push(buffer);
+  }
 }

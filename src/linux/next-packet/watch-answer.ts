@@ -4,7 +4,7 @@ import { findFlow } from '../conntrack/find-flow.ts';
 import type { Flow } from '../conntrack/flow.ts';
 import { PROTOCOL_TCP, STATUS_SEEN_REPLY } from '../conntrack/protocol.ts';
 import type { Tuple } from '../drops/drop.ts';
-import type { Answer, FirstPacket } from './seen.ts';
+import type { Answer, FirstPacket } from './first-packet.ts';
 
 const PAUSE_MS = 10;
 /** The entry of a connection may be a moment later than the trace of its packet. */

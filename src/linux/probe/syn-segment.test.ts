@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { synSegment } from './syn-segment.ts';
+import { synSegment } from './send-probe.ts';
 
 const PORTS = { sourcePort: 40_000, destinationPort: 80, sequence: 1 };
 

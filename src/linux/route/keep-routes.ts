@@ -1,11 +1,12 @@
+import { constants } from 'node:os';
 import { type Cidr, contains, formatCidr } from '../../addresses/cidr.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type Random, retryDelayMs } from '../../time/retry-delay.ts';
 import { sleep } from '../../time/sleep.ts';
 import { Wake } from '../../time/wake.ts';
-import { NetlinkError } from '../netlink/errors.ts';
-import type { NetlinkListener } from '../netlink/socket.ts';
-import { openNetlink } from '../netlink/socket.ts';
+import { NetlinkError, NetlinkRefusal } from '../netlink/errors.ts';
+import { dump } from '../netlink/exchange.ts';
+import { type NetlinkListener, openNetlink } from '../netlink/socket.ts';
 import type { MachineLink } from './link-codec.ts';
 import { listLinks } from './list-links.ts';
 import {
@@ -26,13 +27,12 @@ import {
   RTNLGRP_IPV6_ROUTE,
   RTNLGRP_IPV6_RULE,
   RTNLGRP_LINK,
+  rulesQuestion,
 } from './protocol.ts';
 import { type MachineRoute, readRouteEvent } from './route-codec.ts';
-import { routeSieve } from './route-sieve.ts';
 import { routeText } from './route-text.ts';
 import { FAMILIES, leadsSomewhere, lookUpRoute, replaceRoute, selectRoutes } from './routes.ts';
-import type { TableRule } from './rule-codec.ts';
-import { isLookedUp, listTableRules } from './rules.ts';
+import { readTableRule, type TableRule } from './rule-codec.ts';
 
 /** The kernel reports no IPv4 route that goes with its link: the link is the event. */
 const GROUPS = [
@@ -231,4 +231,54 @@ function problemOf(found: Awaited<ReturnType<typeof lookUpRoute>>): string | und
 
 function isLoopbackText(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
+}
+
+/**
+ * Chooses the routes that matter for ranges, so that the others of a router are not kept in memory:
+ * ours, those that may cover a range, and one with a gateway for each link.
+ */
+export function routeSieve(ranges: readonly Cidr[]): (route: MachineRoute) => boolean {
+  const uplinks = new Set<number>();
+  return (route) => {
+    const before = uplinks.size;
+    for (const { gateway, linkIndex } of route.hops) if (gateway) uplinks.add(linkIndex);
+    if (uplinks.size > before || isOurs(route)) return true;
+    return ranges.some(({ base }) => contains(route.to, base));
+  };
+}
+
+/** Tables that a kernel without policy routing looks up: default, main and local. */
+const FIXED_TABLES = [253, 254, 255];
+const { EOPNOTSUPP } = constants.errno;
+
+/** The rules that apply to every packet of own sockets, unless marked. */
+async function listTableRules(): Promise<readonly TableRule[]> {
+  using netlink = openNetlink({ protocol: NETLINK_ROUTE });
+  const rules: TableRule[] = [];
+  let sequence = 0;
+  for (const family of ['IPv4', 'IPv6'] as const) {
+    try {
+      await dump(netlink, rulesQuestion(family, ++sequence), (message) => {
+        const rule = readTableRule(message);
+        if (rule !== undefined) rules.push(rule);
+      });
+    } catch (error) {
+      if (!(error instanceof NetlinkRefusal) || error.errno !== EOPNOTSUPP) throw error;
+      const suppressedPrefixLength = undefined;
+      rules.push(...FIXED_TABLES.map((table) => ({ family, table, suppressedPrefixLength })));
+    }
+  }
+  return rules;
+}
+
+/** Whether packets of own sockets find the route, if no other comes first. */
+function isLookedUp(
+  { family, table, to, isConditional }: MachineRoute,
+  rules: readonly TableRule[],
+): boolean {
+  if (isConditional) return false;
+  return rules.some((rule) => {
+    if (rule.family !== family || rule.table !== table) return false;
+    return to.prefixLength > (rule.suppressedPrefixLength ?? -1);
+  });
 }

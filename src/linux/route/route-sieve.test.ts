@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Cidr, formatCidr, parseCidr } from '../../addresses/cidr.ts';
+import { routeSieve } from './keep-routes.ts';
 import { FAIRLEAD_PROTOCOL } from './our-routes.ts';
 import type { MachineRoute } from './route-codec.ts';
 import { RT_TABLE_MAIN } from './route-requests.ts';
-import { routeSieve } from './route-sieve.ts';
 
 const RANGES = ['10.96.0.0/12', 'fd00:96::/108'].map(cidr);
 

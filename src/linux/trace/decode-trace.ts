@@ -2,7 +2,6 @@ import { type NetlinkMessage, readAttributes, textOf } from '../netlink/reader.t
 import { MESSAGE, VERDICT } from '../nftables/protocol.ts';
 import { signed32, unsigned32, unsigned64 } from '../nftables/read-numbers.ts';
 import { type PacketHeader, readPacketHeader } from './packet-header.ts';
-import { TRACE, TRACE_KIND, VERDICT_NAME, type VerdictName } from './protocol.ts';
 
 const HEADER_BYTES = 4;
 const FAMILY_NAME: Readonly<Record<number, string>> = {
@@ -86,3 +85,49 @@ function nameOf(code: number | undefined): VerdictName | undefined {
 function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
 }
+
+/** Numbers of trace events (uapi/linux/netfilter/nf_tables.h, enum nft_trace_attributes). */
+const TRACE = {
+  table: 1,
+  chain: 2,
+  handle: 3,
+  kind: 4,
+  verdict: 5,
+  packetId: 6,
+  networkHeader: 8,
+  transportHeader: 9,
+  inInterface: 10,
+  outInterface: 12,
+  mark: 14,
+  family: 15,
+  policy: 16,
+} as const;
+
+const TRACE_KIND: Readonly<Record<number, 'policy' | 'return' | 'rule'>> = {
+  1: 'policy',
+  2: 'return',
+  3: 'rule',
+};
+
+const VERDICT_NAME: Readonly<Record<number, VerdictName>> = {
+  0: 'drop',
+  1: 'accept',
+  2: 'stolen',
+  3: 'queue',
+  [-1]: 'continue',
+  [-2]: 'break',
+  [-3]: 'jump',
+  [-4]: 'goto',
+  [-5]: 'return',
+};
+
+type VerdictName =
+  | 'drop'
+  | 'accept'
+  | 'stolen'
+  | 'queue'
+  | 'continue'
+  | 'break'
+  | 'jump'
+  | 'goto'
+  | 'return';

@@ -6,7 +6,6 @@ import { type Netlink, openNetlink } from '../netlink/socket.ts';
 import { NftConnection } from '../nftables/connection.ts';
 import { NETLINK_NETFILTER, NFNLGRP_NFTRACE } from '../nftables/protocol.ts';
 import { decodeTrace, type TraceEvent } from './decode-trace.ts';
-import { TraceError } from './errors.ts';
 import { PROBE_TABLE_NAME, type TracedFlow, writeProbeTable } from './probe-table.ts';
 
 /** A probe ends within 5 s. */
@@ -176,4 +175,24 @@ function traceError(cause: NetlinkError): TraceError {
   }
   const message = `the kernel rejects the probe table: ${cause.message}`;
   return new TraceError('PROBE_REJECTED', message, { next: 'use --probe none', cause });
+}
+
+type TraceErrorCode = 'PROBE_NOT_PERMITTED' | 'PROBE_BUSY' | 'PROBE_UNSUPPORTED' | 'PROBE_REJECTED';
+
+/** A probe cannot be traced. */
+export class TraceError extends Error {
+  override readonly name = 'TraceError';
+  readonly code: TraceErrorCode;
+  /** What a person can do about it. */
+  readonly next: string;
+
+  constructor(
+    code: TraceErrorCode,
+    message: string,
+    about: { readonly next: string; readonly cause?: unknown },
+  ) {
+    super(message, { cause: about.cause });
+    this.code = code;
+    this.next = about.next;
+  }
 }

@@ -1,4 +1,6 @@
-import { DEFAULT_EBPF } from '../../config/settings.ts';
+import { join } from 'node:path';
+import { RUN_FOLDER } from '../../config/run-folder.ts';
+import { DEFAULT_EBPF, type Settings } from '../../config/settings.ts';
 import {
   cgroup2Root,
   findCgroup2Root,
@@ -16,7 +18,6 @@ import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { listLinks } from '../../linux/route/list-links.ts';
 import { watchLinks } from '../../linux/route/watch-links.ts';
 import type { Part, Surroundings } from '../../modes/part.ts';
-import { OWN_CGROUPS } from './mounts.ts';
 import type { HooksOptions, PacketOptions } from './plane/options.ts';
 import { HooksPlane } from './plane/plane.ts';
 
@@ -70,4 +71,16 @@ function packetOptions(interfaces: readonly string[]): PacketOptions {
     // No settling time: until an interface has the program, nftables translates its packets.
     watchLinks: (onChange, signal) => watchLinks(onChange, signal, { settleMs: 0 }),
   };
+}
+
+/** Mounted where the machine has no cgroup2 hierarchy. */
+const OWN_CGROUPS = join(RUN_FOLDER, 'cgroup');
+
+/**
+ * Mounts the file systems that programs in the kernel need and the machine lacks. An init container
+ * with privileges does it: a mount of the unprivileged one would be visible to itself alone.
+ */
+export function mountForPrograms({ ebpf: { cgroupPath, pinFolder } }: Settings): void {
+  makePinFolder(pinFolder);
+  if (cgroupPath === undefined) cgroup2Root(OWN_CGROUPS);
 }

@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { printJson, printPage } from '../../commands/terminal/print.ts';
+import { formatTextTable } from '../../commands/text-table.ts';
 import type { ModeName } from '../../config/modes.ts';
-import { possibleCpus } from '../../linux/ebpf/possible-cpus.ts';
+import { possibleCpus } from '../../linux/ebpf/map.ts';
 import { readPrograms, SOCKET_PROGRAMS } from '../../linux/ebpf/shipped-programs.ts';
-import { type ClusterSize, mapSizes } from './plane/maps/map-sizes.ts';
-import { sizeTable } from './size-table.ts';
+import { type ClusterSize, type MapSize, mapSizes } from './plane/maps/map-sizes.ts';
 
 const SIZED_MODES = ['socket-ebpf', 'tc-ebpf'] as const satisfies readonly ModeName[];
 const MOST = 100_000_000;
@@ -62,4 +62,24 @@ function count(text: string): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number <= MOST) return number;
   throw new InvalidArgumentError(`It must be an integer up to ${MOST}.`);
+}
+
+const HEAD = ['MAP', 'ENTRIES', 'ROOM', 'MEMORY', 'WHILE IT GROWS'];
+
+/** For a person. */
+export function sizeTable(maps: readonly MapSize[]): string {
+  const rows = maps.map(({ map, entries, room, bytes, whileGrowingBytes }) => [
+    map,
+    entries === undefined ? '' : String(entries),
+    room === 0 ? '' : String(room),
+    inMegabytes(bytes),
+    whileGrowingBytes === 0 ? '' : inMegabytes(whileGrowingBytes),
+  ]);
+  const total = maps.reduce((sum, { bytes }) => sum + bytes, 0);
+  return formatTextTable([HEAD, ...rows, ['total', '', '', inMegabytes(total)]]);
+}
+
+/** Megabytes of a million bytes, as `bpftool` counts. */
+function inMegabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(bytes < 10_000 ? 4 : 2)} MB`;
 }

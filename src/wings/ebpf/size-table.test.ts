@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sizeTable } from './size-table.ts';
+import { sizeTable } from './size-command.ts';
 
 test('leaves unknown values out, and adds up the total', () => {
   const slots = { map: 'slots', entries: 250_000, room: 262_144 };

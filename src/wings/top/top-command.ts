@@ -3,13 +3,18 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { readNode } from '../../agent/servers/status-client.ts';
 import { GROUPINGS, type GroupedBy } from '../../commands/groupings.ts';
 import { STATUS_SOCKET } from '../../commands/run/folder.ts';
+import { colours } from '../../commands/terminal/colour.ts';
+import { printData, printPage } from '../../commands/terminal/print.ts';
+import { Screen, type ScreenStream } from '../../commands/terminal/screen.ts';
+import { visibleJson } from '../../commands/terminal/visible.ts';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { modeOfAgent } from '../../modes/registry.ts';
-import { systemClock } from '../../time/clock.ts';
-import { follow, type Output } from './follow.ts';
+import { type Clock, systemClock } from '../../time/clock.ts';
+import type { Tick } from './figures.ts';
 import { assertSameConntrack, watchOf } from './open-watch.ts';
-import { jsonLines, plainPages, redrawnPages } from './outputs.ts';
 import { agentSource } from './sources.ts';
+import { tickLines } from './view.ts';
+import type { TrafficWatch } from './watch.ts';
 
 interface TopOptions {
   readonly by: GroupedBy;
@@ -99,4 +104,98 @@ function readRows(text: string): number {
   const rows = Number(text);
   if (Number.isInteger(rows) && rows >= 1 && rows <= 1000) return rows;
   throw new InvalidArgumentError('pass a number from 1 to 1000');
+}
+
+const USUAL_WIDTH = 80;
+/** Lines of a page that are not rows: totals, sources, an empty one, the head, how many more. */
+const LINES_AROUND = 7;
+const LEAST_ROWS = 1;
+
+/** One object on each line. */
+function jsonLines(rows: number): Output {
+  return {
+    rows,
+    show: (tick) => printData(visibleJson(JSON.stringify(tick))),
+    [Symbol.dispose]: () => undefined,
+  };
+}
+
+/** A page after the other, for pipes, files and `--once`. */
+function plainPages(rows: number): Output {
+  let isFirst = true;
+  return {
+    rows,
+    show: (tick) => {
+      const of = {
+        width: process.stdout.columns || USUAL_WIDTH,
+        colours: colours(process.stdout, process.env),
+      };
+      printPage(`${isFirst ? '' : '\n'}${tickLines(tick, of).join('\n')}`);
+      isFirst = false;
+    },
+    [Symbol.dispose]: () => undefined,
+  };
+}
+
+/** Pages over each other on a terminal. */
+function redrawnPages(stream: ScreenStream, most?: number): Output {
+  let last: Tick | undefined;
+  const screen = new Screen(stream, () => {
+    const of = { width: screen.columns, colours: colours({ isTTY: true }, process.env) };
+    return last ? tickLines(last, of) : ['measuring the first interval'];
+  });
+  screen.enter();
+  screen.draw();
+  return {
+    get rows() {
+      const room = Math.max(LEAST_ROWS, screen.rows - LINES_AROUND);
+      return Math.min(most ?? room, room);
+    },
+    show: (tick) => {
+      last = tick;
+      screen.draw();
+    },
+    [Symbol.dispose]: () => screen[Symbol.dispose](),
+  };
+}
+
+/** Where ticks go. */
+interface Output extends Disposable {
+  /** Rows that it has room for now. */
+  readonly rows: number;
+  show(tick: Tick): void;
+}
+
+interface Following {
+  readonly watch: TrafficWatch;
+  readonly output: Output;
+  readonly by: GroupedBy;
+  readonly intervalMs: number;
+  readonly isOnce: boolean;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
+  readonly signal: AbortSignal;
+}
+
+/** Shows a tick after each interval, until the signal is aborted; with `isOnce` the first one only. */
+async function follow(following: Following): Promise<void> {
+  const { watch, output, by, intervalMs, clock, signal } = following;
+  await orAborted(signal, () => watch.begin());
+  while (!signal.aborted) {
+    await clock.sleep(intervalMs, signal);
+    if (signal.aborted) return;
+    const tick = await orAborted(signal, () => watch.tick(by, output.rows));
+    if (tick === undefined) return;
+    output.show(tick);
+    if (following.isOnce) return;
+  }
+}
+
+/** Undefined: what failed was only cut short. */
+async function orAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
 }

@@ -2,6 +2,8 @@ import type { AgentNode } from '../../agent/servers/agent-node.ts';
 import { ServerError } from '../../agent/servers/server-error.ts';
 import { readHistory, readNode } from '../../agent/servers/status-client.ts';
 import type { SourceClass } from '../../forwarding/model.ts';
+import { conntrackFill, conntrackLosses } from '../../linux/conntrack/table-use.ts';
+import { kernelSysctls, type Sysctls } from '../../linux/sysctl.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { modeOfAgent } from '../../modes/registry.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -14,11 +16,9 @@ import type { Reading, TrafficWatch } from '../top/watch.ts';
 import { AgentStatus, type StatusNow } from './agent-status.ts';
 import { changeOf } from './change.ts';
 import { ChangeFeed, type Fed } from './change-feed.ts';
-import { conntrackNow } from './conntrack-now.ts';
 import { DotField, serviceOf, withoutPort } from './dots.ts';
 import { EndsOfFlows } from './ends.ts';
-import { Interest } from './interest.ts';
-import type { Ages, TickTotals, ViewTick } from './protocol/tick.ts';
+import type { Ages, ConntrackNow, TickTotals, ViewTick } from './protocol/tick.ts';
 import { rounded } from './rounding.ts';
 import { readService, ServiceRows } from './service-rows.ts';
 import { trafficMap } from './traffic-map.ts';
@@ -233,4 +233,49 @@ function restarted(pid: number): ServerError {
   return new ServerError('STATUS_UNREACHABLE', `the agent (pid ${pid}) was restarted`, {
     next: 'its figures begin again',
   });
+}
+
+/** How full conntrack is. Undefined: this kernel has none. */
+function conntrackNow(sysctls: Sysctls = kernelSysctls()): ConntrackNow | undefined {
+  const fill = conntrackFill(sysctls);
+  if (fill === undefined) return undefined;
+  const losses = conntrackLosses();
+  return {
+    entries: fill.entries,
+    max: fill.limit,
+    ...(losses === undefined
+      ? {}
+      : {
+          insertFailed: losses.insertFailed,
+          earlyDrop: losses.earlyDrop,
+          dropped: losses.drop,
+        }),
+  };
+}
+
+const KEPT_MS = 10_000;
+const MOST_SERVICES = 8;
+
+/** Services that a page shows at present: their counters are read although they may not be busy. */
+class Interest {
+  readonly #monotonicMs: () => number;
+  readonly #untilMs = new Map<string, number>();
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  add(service: string): void {
+    this.#untilMs.delete(service);
+    this.#untilMs.set(service, this.#monotonicMs() + KEPT_MS);
+    const surplus = Math.max(0, this.#untilMs.size - MOST_SERVICES);
+    for (const oldest of this.#untilMs.keys().take(surplus)) {
+      this.#untilMs.delete(oldest);
+    }
+  }
+
+  services(): readonly string[] {
+    const nowMs = this.#monotonicMs();
+    return [...this.#untilMs].filter(([, untilMs]) => untilMs > nowMs).map(([name]) => name);
+  }
 }

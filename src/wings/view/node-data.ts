@@ -9,7 +9,7 @@ import { STATUS_SOCKET } from '../../commands/run/folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import { AgentStatus, nodeAbout } from './agent-status.ts';
 import { changesBefore } from './change-pages.ts';
-import { OneAtATime } from './one-at-a-time.ts';
+import { ViewProblem } from './problem.ts';
 import type { ChangesAnswer } from './protocol/changes.ts';
 import type { DoctorAnswer } from './protocol/doctor.ts';
 import type { NodeAbout } from './protocol/node.ts';
@@ -117,5 +117,40 @@ export class NodeData implements ViewData {
     const socketPath = this.#socketPath;
     const read = async (request: HistoryRequest) => await readHistory(request, { socketPath });
     return await changesBefore(read, asked);
+  }
+}
+
+const BUSY = 503;
+
+/** Runs one after the other, and turns away what would wait behind too many. */
+class OneAtATime {
+  readonly #most: number;
+  #last: Promise<unknown> = Promise.resolve();
+  #count = 0;
+
+  /** `most`: that wait or run. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Throws ViewProblem if too many wait. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#count >= this.#most) {
+      throw new ViewProblem(BUSY, {
+        code: 'TOO_MANY_QUESTIONS',
+        message: `${this.#most} questions are waiting for their answer`,
+        next: 'ask again in a few seconds',
+      });
+    }
+    this.#count += 1;
+    const done = this.#last.then(work).finally(() => {
+      this.#count -= 1;
+    });
+    // The next one runs whether this one fails or not; its caller gets the error.
+    this.#last = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return await done;
   }
 }

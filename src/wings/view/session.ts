@@ -1,9 +1,8 @@
 import type { Clock } from '../../time/clock.ts';
 import { AgentWatch, TICK_MS } from './agent-watch.ts';
-import { fittedTick } from './fit-tick.ts';
-import { Past } from './past.ts';
 import { problemOf } from './problem.ts';
 import type { Problem } from './protocol/common.ts';
+import type { PastPoint, ViewTick } from './protocol/tick.ts';
 
 export interface SessionOptions {
   readonly socketPath: string;
@@ -107,5 +106,63 @@ export class Session {
   #isWanted(): boolean {
     const { followers, clock } = this.#options;
     return followers() > 0 || clock.monotonicMs() - this.#wantedAtMs < LINGER_MS;
+  }
+}
+
+/** A tick goes to every page each second, also over a slow tunnel. */
+export const MOST_TICK_BYTES = 20_000;
+
+/**
+ * The tick as JSON in its bounds. Names and sentences may be long: first changes are left out, which
+ * the page can ask for, then notes and troubles, then the least busy Services.
+ */
+export function fittedTick(tick: ViewTick): string {
+  let now = tick;
+  for (;;) {
+    const json = JSON.stringify(now);
+    if (Buffer.byteLength(json) <= MOST_TICK_BYTES) return json;
+    const smaller = withLess(now);
+    if (smaller === undefined) return json;
+    now = smaller;
+  }
+}
+
+/** Undefined: nothing more can be left out. */
+function withLess(tick: ViewTick): ViewTick | undefined {
+  const { changes, troubles, notes, map } = tick;
+  if (changes.length > 0) {
+    const kept = changes.slice(0, Math.floor(changes.length / 2));
+    const leftOut = changes.length - kept.length;
+    return { ...tick, changes: kept, changesLeftOut: tick.changesLeftOut + leftOut };
+  }
+  if (troubles.length > 1 || notes.length > 1) {
+    return { ...tick, troubles: troubles.slice(0, 1), notes: notes.slice(0, 1) };
+  }
+  if (map.services.length > 0) {
+    return { ...tick, map: { ...map, services: map.services.slice(0, -1) } };
+  }
+  return undefined;
+}
+
+const MOST_POINTS = 120;
+
+/** Totals of the last ticks, for a page that is opened later. */
+class Past {
+  #points: PastPoint[] = [];
+
+  add({ atMs, totals, propagation }: ViewTick): void {
+    const { newPerSecond, rejectedPerSecond, droppedPerSecond } = totals;
+    this.#points.push({
+      atMs,
+      ...(newPerSecond === undefined ? {} : { newPerSecond }),
+      ...(rejectedPerSecond === undefined ? {} : { rejectedPerSecond }),
+      ...(droppedPerSecond === undefined ? {} : { droppedPerSecond }),
+      ...(propagation === undefined ? {} : { p50Ms: propagation.p50Ms }),
+    });
+    this.#points = this.#points.slice(-MOST_POINTS);
+  }
+
+  points(): readonly PastPoint[] {
+    return this.#points;
   }
 }

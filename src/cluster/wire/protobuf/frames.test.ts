@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { FrameSplitter } from './frames.ts';
+import { FrameSplitter } from './protobuf-encoding.ts';
 
 function frame(content: Uint8Array): Buffer {
   const length = Buffer.alloc(4);

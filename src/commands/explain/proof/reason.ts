@@ -1,7 +1,7 @@
 import { NamespaceError } from '../../../linux/inside-namespace.ts';
 import { NetlinkError } from '../../../linux/netlink/errors.ts';
 import { SocketError } from '../../../linux/sockets/errors.ts';
-import { TraceError } from '../../../linux/trace/errors.ts';
+import { TraceError } from '../../../linux/trace/trace.ts';
 
 /** What a missing permission or feature of the kernel says; undefined: another error. */
 export function reasonOf(error: unknown): string | undefined {

@@ -7,11 +7,11 @@ import { endpointKey } from '../../../forwarding/endpoints.ts';
 import { PROTOCOL_TCP, PROTOCOL_UDP } from '../../../linux/conntrack/protocol.ts';
 import type { Tuple } from '../../../linux/drops/drop.ts';
 import {
+  type FirstPacket,
   isTo,
   type WatchedDestination,
   waitForFirstPacket,
 } from '../../../linux/next-packet/first-packet.ts';
-import type { FirstPacket } from '../../../linux/next-packet/seen.ts';
 import { type Answered, watchAnswer } from '../../../linux/next-packet/watch-answer.ts';
 import type { ProbeAnswer } from '../../../linux/probe/probe-answer.ts';
 import type { ModeProof } from '../../../modes/proof/mode-proof.ts';

@@ -1,12 +1,12 @@
+import { readFileSync } from 'node:fs';
 import type { Drop, DropWatch, End } from '../../drops/drop.ts';
+import { BtfKind, TYPE_BYTES } from '../btf.ts';
 import { KernelTypes } from '../kernel-types.ts';
 import { type LoadedObject, loadObject } from '../load.ts';
 import type { BpfMap } from '../map.ts';
 import type { BpfObject } from '../object.ts';
-import { attachTracepoint } from '../tracepoint.ts';
+import { attachTracepoint, tracepointArguments } from '../tracepoint.ts';
 import { decodeDrop, encodeEnd, type RawDrop } from './drop-codec.ts';
-import { dropReasons, hasReasons } from './drop-reasons.ts';
-import { functionsAt } from './kernel-functions.ts';
 
 const PROGRAM = 'fairlead_drops';
 const LEAST_ENTRIES = 16;
@@ -113,4 +113,53 @@ function mapOf({ maps }: LoadedObject, name: string): BpfMap {
   const map = maps.get(name);
   if (map === undefined) throw new TypeError(`the object has no map ${name}`);
   return map;
+}
+
+const PREFIX = /^SKB_(DROP_REASON_)?/;
+const ENUMERATOR_BYTES = 8;
+/** The packet, the place, and the reason. */
+const ARGUMENTS_WITH_REASON = 3;
+
+/** Whether the tracepoint of drops has a reason: since Linux 5.17. */
+function hasReasons(kernel: KernelTypes): boolean {
+  return tracepointArguments(kernel, 'kfree_skb') >= ARGUMENTS_WITH_REASON;
+}
+
+/** Names of the reasons by number, which differ from one version of the kernel to the next. */
+function dropReasons(kernel: KernelTypes): ReadonlyMap<number, string> {
+  const [found] = kernel.named(BtfKind.enum, 'skb_drop_reason');
+  if (found === undefined) return new Map();
+  const { btf, typeId } = found;
+  const start = btf.offsetOf(typeId) + TYPE_BYTES;
+  const names = new Map<number, string>();
+  for (let index = 0; index < btf.count(typeId); index += 1) {
+    const at = start + index * ENUMERATOR_BYTES;
+    const name = btf.string(btf.bytes.readUInt32LE(at)).replace(PREFIX, '');
+    names.set(btf.bytes.readUInt32LE(at + 4), name);
+  }
+  return names;
+}
+
+const SYMBOLS = '/proc/kallsyms';
+/** `ffffffff81000000 T name`, with the module after a tab. */
+const LINE = /^([0-9a-f]+) [tTwW] ([^\s]+)/;
+
+/**
+ * The functions that these addresses are in. Without CAP_SYSLOG every address in the file is zero,
+ * and nothing is found.
+ */
+function functionsAt(
+  locations: ReadonlySet<bigint>,
+  path: string = SYMBOLS,
+): ReadonlyMap<bigint, string> {
+  const best = new Map<bigint, { readonly at: bigint; readonly name: string }>();
+  for (const line of locations.size === 0 ? [] : readFileSync(path, 'latin1').split('\n')) {
+    const [, digits = '', name = ''] = LINE.exec(line) ?? [];
+    const at = BigInt(`0x${digits === '' ? '0' : digits}`);
+    if (at === 0n) continue;
+    for (const location of locations) {
+      if (at <= location && at > (best.get(location)?.at ?? 0n)) best.set(location, { at, name });
+    }
+  }
+  return new Map([...best].map(([location, { name }]) => [location, name]));
 }

@@ -31,11 +31,9 @@ import { Pins } from './pins.ts';
 import { HOOK_NAMES } from './places/hook-names.ts';
 import { Places } from './places/places.ts';
 import { loadPrograms, type Objects } from './places/programs.ts';
-import { asPlaneError, notInspected } from './refusal.ts';
 import { countEverything, removeEverything } from './removal.ts';
-import { Reported } from './reported.ts';
-import { HooksWatch } from './watch.ts';
-import { Writes } from './writes.ts';
+import { HooksWatch, Reported } from './watch.ts';
+import { asPlaneError, notInspected, Writes } from './writes.ts';
 
 /**
  * The data plane of eBPF programs. At socket hooks it replaces a Service address by an endpoint when a

@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Holding } from '../../../dataplanes/contract.ts';
 import type { HooksOptions } from './options.ts';
 import { Pins } from './pins.ts';
-import { ingressStrays } from './places/ingress-strays.ts';
-import { detachStrays, strays } from './places/strays.ts';
+import { detachStrays, ingressStrays, strays } from './places/strays.ts';
 
 type RemovalOptions = Pick<HooksOptions, 'pinFolder' | 'findCgroup' | 'releasePins'>;
 

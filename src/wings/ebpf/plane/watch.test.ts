@@ -5,8 +5,7 @@ import { sleep } from '../../../time/sleep.ts';
 import type { Kernel } from './kernel.ts';
 import { Knowledge } from './maps/knowledge.ts';
 import { NodeLinks } from './node-links.ts';
-import { Reported } from './reported.ts';
-import { HooksWatch } from './watch.ts';
+import { HooksWatch, Reported } from './watch.ts';
 import { Writes } from './writes.ts';
 
 const FACTS: NodeFacts = {

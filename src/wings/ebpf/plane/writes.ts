@@ -1,4 +1,6 @@
-import { asPlaneError } from './refusal.ts';
+import { PlaneError } from '../../../dataplanes/contract.ts';
+import { notInspected as notInspectedError } from '../../../dataplanes/shared/rejections.ts';
+import { BpfError } from '../../../linux/ebpf/errors.ts';
 
 /** Our own writes, for scans that run beside them. */
 export class Writes {
@@ -32,4 +34,16 @@ export class Writes {
       this.#isUnderWay = false;
     }
   }
+}
+
+/** A rejection by the kernel as an error of the contract; any other error as it is. */
+export function asPlaneError(error: unknown): unknown {
+  if (!(error instanceof BpfError)) return error;
+  const { message, code, next, detail } = error;
+  const words = detail === undefined ? message : `${message}\n${detail}`;
+  return new PlaneError(words, { code, next, cause: error });
+}
+
+export function notInspected(): PlaneError {
+  return notInspectedError('maps', 'BPF_NOT_INSPECTED');
 }

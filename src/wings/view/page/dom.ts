@@ -1,5 +1,3 @@
-import { visible } from './visible.ts';
-
 const SVG = 'http://www.w3.org/2000/svg';
 
 export type Child = Node | string | undefined | false;
@@ -119,4 +117,14 @@ export function onWidth(element: Element, call: () => void, signal: AbortSignal)
   });
   sizes.observe(element);
   signal.addEventListener('abort', () => sizes.disconnect(), { once: true });
+}
+
+/** Control characters, and those that change the direction of text or are not seen. */
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Text from elsewhere with such characters written out, so that what is seen is what is there. */
+function visible(text: string): string {
+  return text.replace(HIDDEN, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -10,7 +10,6 @@ import { routeTo } from './route.ts';
 import type { ScreenContext } from './screen.ts';
 import { servicePanel } from './service-panel.ts';
 import { pollService } from './service-poll.ts';
-import { StableOrder } from './stable-order.ts';
 import type { Store } from './store.ts';
 import { tilesOf } from './tiles.ts';
 import { type Traffic, trafficOf } from './traffic.ts';
@@ -156,4 +155,24 @@ function selection(
 function busiest({ tick }: Store): string | undefined {
   const services = tick === undefined ? [] : trafficOf(tick.map).services;
   return services.find(({ service }) => service !== undefined)?.service;
+}
+
+/** How long rows keep their places while they are the same ones. */
+const HOLD_MS = 8000;
+
+/** Keeps rows in their places for some seconds, so that they can be read and clicked. */
+class StableOrder {
+  #ids: readonly string[] = [];
+  #since = Number.NEGATIVE_INFINITY;
+
+  order<T extends { readonly id: string }>(items: readonly T[], nowMs: number): readonly T[] {
+    const byId = new Map(items.map((item) => [item.id, item]));
+    const isSame = byId.size === this.#ids.length && this.#ids.every((id) => byId.has(id));
+    if (!isSame || nowMs - this.#since > HOLD_MS) {
+      this.#ids = items.map(({ id }) => id);
+      this.#since = nowMs;
+      return items;
+    }
+    return this.#ids.flatMap((id) => byId.get(id) ?? []);
+  }
 }

@@ -4,7 +4,7 @@ import { attachCgroup, type BpfLink } from '../../../../linux/ebpf/link.ts';
 import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
 import type { Pins } from '../pins.ts';
 import { attachTypeOf, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
-import { SamePrograms } from './same-program.ts';
+import { SamePrograms } from './looks-like-ours.ts';
 import { detachStrays, type StraySearch, strays } from './strays.ts';
 
 /** By the names that they have in bpf/. */

@@ -5,9 +5,9 @@ import { BpfError } from '../../../../linux/ebpf/errors.ts';
 import { attachTcx, type BpfLink } from '../../../../linux/ebpf/link.ts';
 import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
 import type { Pins } from '../pins.ts';
-import { ingressStrays, ingressText, unlessGone } from './ingress-strays.ts';
+import { SamePrograms } from './looks-like-ours.ts';
 import { INGRESS } from './programs.ts';
-import { SamePrograms } from './same-program.ts';
+import { ingressStrays, ingressText, unlessGone } from './strays.ts';
 
 type State = 'right' | 'missing' | 'different';
 

@@ -1,7 +1,7 @@
-import { openMapById } from '../../../../linux/ebpf/enumerate.ts';
-import { mapIdsOf } from '../../../../linux/ebpf/program-maps.ts';
+import { openMapById, openProgramById } from '../../../../linux/ebpf/enumerate.ts';
+import { BpfError } from '../../../../linux/ebpf/errors.ts';
+import { type BpfProgram, mapIdsOf } from '../../../../linux/ebpf/program.ts';
 import { MAP_NAMES } from '../maps/map-names.ts';
-import { openPermitted } from './open-permitted.ts';
 
 /** By the name of a program and those of its maps: a Fairlead attached it. */
 export function looksLikeOurs(programId: number, name: string): boolean {
@@ -19,4 +19,40 @@ function mapName(id: number): string {
   const map = openMapById(id);
   map?.close();
   return map?.name ?? '';
+}
+
+/**
+ * Undefined: it is gone, or must not be opened. Opening a program by its id needs CAP_SYS_ADMIN:
+ * without it, one that may be ours is replaced by an equal one in one step.
+ */
+function openPermitted(programId: number): BpfProgram | undefined {
+  try {
+    return openProgramById(programId);
+  } catch (error) {
+    if (error instanceof BpfError && error.code === 'BPF_NOT_PERMITTED') return undefined;
+    throw error;
+  }
+}
+
+/** Whether a running program is ours: the same instructions on the same maps. */
+export class SamePrograms {
+  /** Ids of those that were found to be. */
+  readonly #known = new Set<number>();
+
+  isSame(programId: number, ours: BpfProgram): boolean {
+    if (programId === ours.id || this.#known.has(programId)) return true;
+    const found = openPermitted(programId);
+    if (found === undefined) return false;
+    try {
+      const isSame = found.tag === ours.tag && String(mapIdsOf(found)) === String(mapIdsOf(ours));
+      if (isSame) this.#known.add(programId);
+      return isSame;
+    } finally {
+      found.close();
+    }
+  }
+
+  forget(): void {
+    this.#known.clear();
+  }
 }
