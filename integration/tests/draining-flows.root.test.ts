@@ -57,7 +57,7 @@ async function whileRunning(source: ToldSource, work: () => Promise<void>): Prom
   const { settings } = buildConfig(new Map([['proxy-mode', ['nftables']]]), undefined);
   const log = SILENT_LOGGER;
   const addresses = knownAddresses();
-  const plane = NFTABLES.open({});
+  const { plane } = NFTABLES.open({});
   const agentOf = (): Agent => agent;
   const snapshot = () => agentOf().snapshot();
   const clock = systemClock;

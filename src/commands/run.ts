@@ -12,9 +12,9 @@ import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { watchConfig } from '../config/watch.ts';
 import { toConfigurationYaml } from '../config/write.ts';
-import type { DataPlane } from '../dataplanes/contract.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Logger } from '../log/logger.ts';
+import type { OpenMode } from '../modes/mode.ts';
 import { openNetfilter } from '../modes/netfilter.ts';
 import type { Part } from '../modes/part.ts';
 import { allParts, modeNamed } from '../modes/registry.ts';
@@ -151,7 +151,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
   const { runFolder } = options;
   const { ebpf, userspace, ipvs } = settings;
   const around = { ebpf, userspace, ipvs, runFolder, setSysctl };
-  const plane = mode.open({
+  const opened = mode.open({
     ...around,
     onWarning: (message) => log.warn(message),
     serveLocalhost,
@@ -163,7 +163,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
       const onFailed = () => proxy.metrics.onCleanupFailed();
       const others = { mode, open, onFailed, log, clock: systemClock, random: Math.random };
       afterwards = Promise.all([
-        removeLeftovers({ others, plane, settings, options }, lifetime.signal),
+        removeLeftovers({ others, opened, settings, options }, lifetime.signal),
         ...(options.takeOver
           ? [removeKubeProxyTables({ openNetlink: () => openNetfilter('requests'), log })]
           : []),
@@ -176,7 +176,7 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     nodeName,
     source,
     ...(options.filename ? { manifests: options.filename } : {}),
-    plane,
+    opened,
     events,
     log,
     droppedLogLineCount: () => lines.droppedCount,
@@ -193,10 +193,10 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
     lifetime.abort();
     await following;
     await afterwards;
-    if (process.pid === FIRST_PROCESS && plane.drained) {
+    if (process.pid === FIRST_PROCESS && opened.drained) {
       // The next one must be let in before: it takes over what is open here.
       instance?.leave();
-      await plane.drained();
+      await opened.drained();
     }
   }
 }
@@ -205,18 +205,18 @@ async function runLogging({ config, load, options }: Start, { log, lines }: Log)
 async function removeLeftovers(
   from: {
     readonly others: Omit<OtherPartsOptions, 'parts'>;
-    readonly plane: DataPlane;
+    readonly opened: OpenMode;
     readonly settings: Settings;
     readonly options: RunOptions;
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { others, plane, settings, options } = from;
+  const { others, opened, settings, options } = from;
   await removeOtherParts({ ...others, parts: await allParts() }, signal);
   if (!options.takeOver) return;
-  for (const { removeKubeProxyIpvs } of Object.values(WINGS)) {
+  for (const { removeKubeProxyIpvs } of WINGS) {
     const remove = await removeKubeProxyIpvs?.();
-    await remove?.({ plane, log: others.log, ipvs: settings.ipvs }, signal);
+    await remove?.({ opened, log: others.log, ipvs: settings.ipvs }, signal);
   }
 }
 

@@ -5,7 +5,8 @@ import type { StatusPage } from '../agent/status-page.ts';
 import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { EndpointCount } from '../dataplanes/contract.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
-import { modeOfAgent } from '../modes/registry.ts';
+import { modeOfAgent, statusWordsOf } from '../modes/registry.ts';
+import type { StatusWords } from '../modes/status-words.ts';
 import { systemClock } from '../time/clock.ts';
 import { tokenNote } from '../wings/registry.ts';
 import { STATUS_SOCKET } from './run/folder.ts';
@@ -64,14 +65,19 @@ async function show(options: StatusOptions): Promise<void> {
     return;
   }
   const page = (await readStatus({ socketPath })) as StatusPage;
-  const said = { isReady: isWell(page), troubles: troublesOf(page) };
-  if (options.output === 'json') printJson({ ...page, ...said });
-  else await showPage(page, options);
+  const words = await statusWordsOf(page.mode);
+  if (options.output === 'json') {
+    printJson({ ...page, isReady: isWell(page), troubles: troublesOf(page, words) });
+  } else await showPage(page, words, options);
   if (!isWell(page)) process.exitCode = NOT_WELL;
 }
 
-async function showPage(page: StatusPage, options: StatusOptions): Promise<void> {
-  printPage(statusView(page, { isVerbose: options.verbose === true, width: width() }));
+async function showPage(
+  page: StatusPage,
+  words: StatusWords | undefined,
+  options: StatusOptions,
+): Promise<void> {
+  printPage(statusView(page, { isVerbose: options.verbose === true, width: width(), words }));
   // An agent with another folder is not the one that `fairlead outside` set up.
   if (options.runFolder !== RUN_FOLDER) return;
   const note = await tokenNote(systemClock.wallMs());

@@ -269,15 +269,6 @@ test('retires a front that cannot be inspected where it carries connections', as
   assert.deepEqual(calls, ['behind inspect', 'front retire']);
 });
 
-test('reports IPVS where the front has it', async () => {
-  const report = {
-    ...{ virtualServers: 1, destinations: 2, drainingDestinations: 0 },
-    ...{ activeConnections: 3, inactiveConnections: 4, schedulers: [] },
-  };
-  assert.equal(composed().plane.ipvs, undefined);
-  assert.deepEqual(await composed({ ipvs: async () => report }).plane.ipvs?.(), report);
-});
-
 test('finds a row right only if both planes do', async () => {
   const reads: number[] = [];
   const inspect =

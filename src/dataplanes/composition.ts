@@ -10,10 +10,8 @@ import {
   type Difference,
   type Drift,
   type EndpointCount,
-  type ForwarderReport,
   type Inspection,
   type InspectionDepth,
-  type IpvsReport,
   type KernelFrontend,
   type NodeFacts,
   PlaneError,
@@ -45,13 +43,9 @@ export class ComposedPlane implements DataPlane {
   readonly rowsPerStep?: number;
   readonly objectsPerStep?: number;
   readonly applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
-  readonly forwarder?: () => Promise<ForwarderReport>;
-  readonly ipvs?: () => Promise<IpvsReport>;
   readonly refused?: () => Promise<readonly RefusedCount[] | undefined>;
   readonly totals?: () => Promise<ReadonlyMap<ServicePortKey, number>>;
-  readonly adopt?: (servers: readonly KernelFrontend[]) => Promise<void>;
   readonly release?: () => Promise<void>;
-  readonly drained?: () => Promise<void>;
   readonly #front: DataPlane;
   readonly #behind: DataPlane;
   readonly #onFrontLost: (error: unknown) => void;
@@ -80,20 +74,12 @@ export class ComposedPlane implements DataPlane {
     if (behind.rowsPerStep !== undefined) this.rowsPerStep = behind.rowsPerStep;
     if (behind.objectsPerStep !== undefined) this.objectsPerStep = behind.objectsPerStep;
     if (behind.applyPart !== undefined) this.applyPart = (change) => this.#applyPart(change);
-    const forwarder = front.forwarder?.bind(front);
-    if (forwarder !== undefined) this.forwarder = forwarder;
-    const ipvs = front.ipvs?.bind(front);
-    if (ipvs !== undefined) this.ipvs = ipvs;
     // The front lets pass what it does not forward, so only the plane behind rejects and drops.
     const refused = behind.refused?.bind(behind);
     if (refused !== undefined) this.refused = refused;
     const totals = front.totals?.bind(front);
     if (totals !== undefined) this.totals = totals;
-    const adopt = front.adopt?.bind(front);
-    if (adopt !== undefined) this.adopt = adopt;
     if (front.release || behind.release) this.release = () => this.#release();
-    const drained = front.drained?.bind(front);
-    if (drained !== undefined) this.drained = drained;
   }
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {

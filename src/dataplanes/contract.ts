@@ -104,15 +104,6 @@ export interface Attachment {
   readonly isAttached: boolean;
 }
 
-/** How many rules a plane has in one table, for metrics. */
-export interface RuleCount {
-  readonly table: string;
-  readonly family: Family;
-  readonly total: number;
-  /** For the last transaction. */
-  readonly lastWritten: number;
-}
-
 /** A change of our kernel objects by another process, or of something else that must be inspected. */
 export interface Drift {
   /** Descriptions of what happened, for people. */
@@ -156,55 +147,6 @@ export interface StreamCount {
   readonly timedOut: number;
   /** Milliseconds for which it still gets no connection that another can take; 0: none. */
   readonly avoidedMs: number;
-}
-
-/** The process of a plane that copies between client and endpoint itself. */
-export interface ForwarderReport {
-  /** Undefined: there is none, or it does not answer. */
-  readonly process?: ForwarderProcess;
-  /** Where new TCP connections go now. */
-  readonly newConnectionsTo: 'forwarder' | 'kernel';
-  /** For `kernel`: the reason, for people. */
-  readonly why?: string;
-  /** Processes started by this agent; 0: it found one. */
-  readonly startCount: number;
-  /** Open connections that one process handed over to the next, since the agent started. */
-  readonly handedOver: number;
-  /** Rows for which it has no room, by namespace: the kernel translates for them. */
-  readonly declined?: {
-    readonly rowCount: number;
-    readonly namespaces: readonly { readonly name: string; readonly rowCount: number }[];
-  };
-  /** New TCP connections that the kernel translated instead. Undefined: not counted. */
-  readonly translatedByKernel?: number;
-}
-
-export interface ForwarderProcess {
-  readonly pid: number;
-  readonly threadCount: number;
-  /** Connections that it can hold at once. */
-  readonly mostConnections: number;
-  /** Sums over all endpoints, also over those that are gone. */
-  readonly totals: Omit<StreamCount, 'avoidedMs'> & {
-    readonly avoidedEndpoints: number;
-    /** Connections that were reset because no endpoint accepted. */
-    readonly failed: number;
-    /** Connections that were reset because their address was unknown. */
-    readonly unknownFrontend: number;
-  };
-}
-
-/** What IPVS holds for us, summed up over all virtual servers; its cost is that of one full read. */
-export interface IpvsReport {
-  readonly virtualServers: number;
-  /** Those that get new connections. */
-  readonly destinations: number;
-  /** Removed from their row, and kept until their connections end. */
-  readonly drainingDestinations: number;
-  readonly activeConnections: number;
-  readonly inactiveConnections: number;
-  /** Virtual servers by scheduler, sorted by name. */
-  readonly schedulers: readonly { readonly name: string; readonly virtualServers: number }[];
 }
 
 /** How many clients have a session affinity entry, and how many can have one. */
@@ -277,17 +219,6 @@ export interface DataPlane {
   affinityFill?(): Promise<AffinityFill>;
   /** Every hook that must be attached, and whether it is, as the kernel has it now. */
   attachments?(): Promise<readonly Attachment[]>;
-  /** Without reading the kernel. For planes whose cost per packet grows with the rules. */
-  ruleCounts?(): readonly RuleCount[];
-  /** For planes with a process of their own. Its cost does not grow with the connections. */
-  forwarder?(): Promise<ForwarderReport>;
-  /** For planes with IPVS. */
-  ipvs?(): Promise<IpvsReport>;
-  /**
-   * For planes with IPVS, after the first sync: virtual servers of another proxy are its own from now
-   * on. Their connections go on; those that no row wants drain.
-   */
-  adopt?(servers: readonly KernelFrontend[]): Promise<void>;
   /**
    * True: the kernel has nothing of this plane. For planes that read it by starting programs, which
    * this does not. False says only that one has to look.
@@ -310,11 +241,6 @@ export interface DataPlane {
    * What the kernel does alone stays. Not called for a plane that was never inspected.
    */
   release?(): Promise<void>;
-  /**
-   * After `release`, where processes end with the agent: resolves when the plane's own process has no
-   * connection left, because they ended or another process took them over, or when its deadline is over.
-   */
-  drained?(): Promise<void>;
 }
 
 /** How many objects of one kind the kernel holds for us. */

@@ -11,7 +11,7 @@ const NFTABLES: AttachmentWords = {
 
 /** For a place that only another build has, its own name. */
 export function attachmentWords(place: string): AttachmentWords {
-  const known = [NFTABLES, ...Object.values(WINGS).flatMap(({ attachments = [] }) => attachments)];
+  const known = [NFTABLES, ...WINGS.flatMap(({ attachments = [] }) => attachments)];
   const unknown = { place, title: place, noun: place, isHook: false, one: place };
   return known.find((words) => words.place === place) ?? unknown;
 }

@@ -1,8 +1,8 @@
+import type { DefineSeries } from '../agent/metrics/agent-metrics.ts';
 import type { FailureNames } from '../agent/metrics/failure-names.ts';
-import type { PacketCounter } from '../agent/metrics/packet-metrics.ts';
 import type { ModeName } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
-import type { DataPlane, Desired, NodeFacts } from '../dataplanes/contract.ts';
+import type { DataPlane, Desired, KernelFrontend, NodeFacts } from '../dataplanes/contract.ts';
 import type { LeftAlone, MadeBy, UnevenChoice } from '../forwarding/answer/place.ts';
 import type { Family, Forwarding, SourceClass } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
@@ -12,6 +12,25 @@ import type { Page } from './pages/page.ts';
 import type { Part, Surroundings } from './part.ts';
 import type { ModeProof } from './proof/mode-proof.ts';
 import type { ServiceNeeds } from './service-needs.ts';
+
+/** A mode at work: its plane, and what no other mode has. */
+export interface OpenMode {
+  readonly plane: DataPlane;
+  /** Its own fields of the page of `fairlead status`. Undefined: none. */
+  statusFields?(atMs: number): Promise<object>;
+  /** Its own series. Undefined: none. */
+  readonly series?: DefineSeries;
+  /**
+   * For IPVS, after the first sync: virtual servers of another proxy are its own from now on. Their
+   * connections go on; those that no row wants drain.
+   */
+  adoptServers?(servers: readonly Required<KernelFrontend>[]): Promise<void>;
+  /**
+   * After `release`, where processes end with the agent: resolves when the mode's own process has no
+   * connection left, because they ended or another process took them over, or when its deadline is over.
+   */
+  drained?(): Promise<void>;
+}
 
 /**
  * A way to forward packets, as one value: everything outside of `src/dataplanes` that differs
@@ -27,7 +46,7 @@ export interface Mode {
   readonly sysctls?: readonly NeededSysctl[];
   /** Prepares the machine; run with privileges by `run --init-only`, and without by `run`. */
   prepare?(settings: Settings, around: Pick<Surroundings, 'setSysctl'>): void | Promise<void>;
-  open(around: Surroundings): DataPlane;
+  open(around: Surroundings): OpenMode;
   /** Where the kernel keeps the endpoint that a flow was sent to. */
   flows(around: Surroundings, onProblem: (error: unknown) => void): Conntrack;
   /** For `render`: a page for each row that is wanted. All rows are given: numbers depend on all. */
@@ -54,8 +73,6 @@ export interface Mode {
   readonly copied?: CopiedConnections;
   /** Names that kube-proxy has for failures in this mode. */
   readonly failureMetrics: FailureNames;
-  /** The named counters of its rules. Undefined: none. */
-  packetCounters?(): Promise<readonly PacketCounter[]>;
   /** Its chains have the names of kube-proxy's, so that each takes over from the other. */
   readonly usesKubeProxyChains?: true;
   /** Whether each scrape may read what is attached: not where that starts programs. */

@@ -28,7 +28,7 @@ export const NFTABLES: Mode = {
   name: 'nftables',
   service: NETLINK_NEEDS,
   parts: [NFTABLES_PART],
-  open: (around) => NFTABLES_PART.open(around),
+  open: (around) => ({ plane: NFTABLES_PART.open(around) }),
   flows: () => new KernelConntrack(),
   pages: nftablesPages,
   raw: rawTable,

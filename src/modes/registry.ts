@@ -3,28 +3,29 @@ import { WINGS } from '../wings/registry.ts';
 import type { Mode } from './mode.ts';
 import { ModeError } from './mode-error.ts';
 import type { Part } from './part.ts';
-
-type Load = () => Promise<Mode>;
-
-const CORE = { nftables: async () => (await import('./nftables.ts')).NFTABLES };
+import type { StatusWords } from './status-words.ts';
+import type { ModeEntry } from './wing.ts';
 
 /** In the order in which their parts are removed. */
-const LOADS = new Map(
-  [...Object.values(WINGS).map(({ modes }) => modes), CORE].flatMap(
-    (modes = {}) => Object.entries(modes) as (readonly [ModeName, Load])[],
-  ),
-);
+const BUILT: readonly ModeEntry[] = [
+  ...WINGS.flatMap(({ modes = [] }) => modes),
+  { name: 'nftables', load: async () => (await import('./nftables.ts')).NFTABLES },
+];
 
 /** Rejects where this build lacks the mode. */
 export async function modeNamed(name: ModeName): Promise<Mode> {
-  const load = LOADS.get(name);
-  if (load === undefined) throw missing(name);
-  return await load();
+  const entry = entryOf(name);
+  if (entry === undefined) throw missing(name);
+  return await entry.load();
 }
 
 /** Throws where this build lacks the mode; loads nothing. */
 export function assertBuilt(name: ModeName): void {
-  if (!LOADS.has(name)) throw missing(name);
+  if (entryOf(name) === undefined) throw missing(name);
+}
+
+function entryOf(name: string): ModeEntry | undefined {
+  return BUILT.find((entry) => entry.name === name);
 }
 
 function missing(name: ModeName): ModeError {
@@ -36,7 +37,7 @@ function missing(name: ModeName): ModeError {
 
 /** In the order of `MODE_NAMES`. */
 function builtModes(): readonly ModeName[] {
-  return MODE_NAMES.filter((name) => LOADS.has(name));
+  return MODE_NAMES.filter((name) => entryOf(name) !== undefined);
 }
 
 /** In the order of `MODE_NAMES`. */
@@ -46,13 +47,17 @@ export async function allModes(): Promise<readonly Mode[]> {
 
 /** Of an agent, which may be of another build: undefined where this one lacks its mode. */
 export async function modeOfAgent(name: string): Promise<Mode | undefined> {
-  const known = builtModes().find((mode) => mode === name);
-  return known === undefined ? undefined : await modeNamed(known);
+  return await entryOf(name)?.load();
+}
+
+/** Of an agent: undefined where its mode adds nothing to the page, or this build lacks it. */
+export async function statusWordsOf(name: string): Promise<StatusWords | undefined> {
+  return await entryOf(name)?.statusWords?.();
 }
 
 /** Everything that any mode may have in the kernel, in the order in which it is removed. */
 export async function allParts(): Promise<readonly Part[]> {
-  const modes = await Promise.all([...LOADS.values()].map((load) => load()));
+  const modes = await Promise.all(BUILT.map(({ load }) => load()));
   // Packets reach the front of a mode first.
   const fronts = modes.flatMap(({ parts }) => parts.slice(0, -1));
   const behind = modes.flatMap(({ parts }) => parts.slice(-1));

@@ -5,11 +5,11 @@ import type { Source } from '../cluster/source.ts';
 import type { ModeName } from '../config/modes.ts';
 import type { ListenAddress } from '../config/network-text.ts';
 import type { Settings } from '../config/settings.ts';
-import type { DataPlane } from '../dataplanes/contract.ts';
 import type { DropWatch, End } from '../linux/drops/drop.ts';
 import type { Logger } from '../log/logger.ts';
-import type { Mode } from './mode.ts';
+import type { Mode, OpenMode } from './mode.ts';
 import type { AttachmentWords } from './part.ts';
+import type { StatusWords } from './status-words.ts';
 
 /** A command that is loaded when it is called: a start must not pay for the others. */
 export interface CommandEntry {
@@ -46,19 +46,28 @@ export type WatchDrops = (ends: readonly End[], signal: AbortSignal) => DropWatc
 /** Removes what a kube-proxy in ipvs mode has left; call it when its chains of iptables are gone. */
 export type RemoveKubeProxyIpvs = (
   parts: {
-    readonly plane: Pick<DataPlane, 'adopt'>;
+    readonly opened: Pick<OpenMode, 'adoptServers'>;
     readonly log: Pick<Logger, 'info' | 'warn'>;
     readonly ipvs: Pick<Settings['ipvs'], 'excludeCidrs'>;
   },
   signal: AbortSignal,
 ) => Promise<void>;
 
+/** Loaded when it is chosen. */
+export interface ModeEntry {
+  readonly name: ModeName;
+  readonly load: () => Promise<Mode>;
+  /** Undefined: it adds nothing to the page of `fairlead status`. */
+  readonly statusWords?: () => Promise<StatusWords>;
+}
+
 /**
  * What can be taken off: folders and an entry in src/wings/registry.ts. What it hands in is loaded when it
  * is used; what is not there is said to be missing.
  */
 export interface Wing {
-  readonly modes?: Readonly<Partial<Record<ModeName, () => Promise<Mode>>>>;
+  readonly name: string;
+  readonly modes?: readonly ModeEntry[];
   /** How `fairlead status` speaks of what its planes attach. */
   readonly attachments?: readonly AttachmentWords[];
   readonly removeKubeProxyIpvs?: () => Promise<RemoveKubeProxyIpvs>;

@@ -86,6 +86,9 @@ const PLANE = [
 ];
 
 const WING_LAYERS = WINGS.map(({ name }) => `wing ${name}`);
+const WORDS_LAYERS = WINGS.filter(({ kind }) => kind === 'mode').map(
+  ({ name }) => `words of ${name}`,
+);
 
 /** A wing knows the core and what it stands on; nothing knows a wing but what loads it. */
 function wingLayers(wing: WingRow): readonly Layer[] {
@@ -106,6 +109,17 @@ function wingLayers(wing: WingRow): readonly Layer[] {
     builtins: 'ordinary',
   };
   const mode: readonly Layer[] = [
+    {
+      // What `fairlead status` says of the mode: printed by the command, which loads it.
+      name: `words of ${name}`,
+      paths: [
+        `src/wings/${name}/${name}-status-words.ts`,
+        `src/wings/${name}/${name}-status-words.test.ts`,
+      ],
+      uses: [`wing ${name}`, itsPlane, ...BELOW_MODES, 'commands'],
+      packages: [],
+      builtins: 'ordinary',
+    },
     {
       name: `wing ${name}`,
       paths: [`src/wings/${name}/`],
@@ -209,7 +223,7 @@ export const LAYERS: readonly Layer[] = [
     paths: ['src/wings/registry.ts'],
     uses: [],
     typesFrom: ['modes', 'linux'],
-    loads: WING_LAYERS,
+    loads: [...WING_LAYERS, ...WORDS_LAYERS],
     packages: [],
     builtins: [],
   },

@@ -9,9 +9,9 @@ import { after, before, describe, it } from 'node:test';
 import { tryRun } from '../../../lab/host/run.ts';
 import { until } from '../../../lab/host/until.ts';
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
-import type { StatusPage } from '../../../src/agent/status-page.ts';
 import { FORWARDER_ADDRESSES } from '../../../src/dataplanes/shared/forwarder-addresses.ts';
 import { enterOwnNetwork, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
+import type { ForwarderPage } from '../../../src/wings/userspace/userspace-status-words.ts';
 import { type LimitedProxy, startLimited } from '../deploy/limited-proxy.ts';
 
 const SYNCED = 'every Service is in the kernel';
@@ -83,9 +83,9 @@ describe('the forwarder, with the capability of the manifests', () => {
     await rm(folder, { recursive: true });
   });
 
-  async function status(): Promise<StatusPage | undefined> {
+  async function status(): Promise<ForwarderPage | undefined> {
     const socketPath = join(runFolder, 'status.sock');
-    return (await readStatus({ socketPath }).catch(() => undefined)) as StatusPage | undefined;
+    return (await readStatus({ socketPath }).catch(() => undefined)) as ForwarderPage | undefined;
   }
 
   function listeners(): string[] {

@@ -65,7 +65,8 @@ describe('the program loads', () => {
 
   for (const mode of MODE_NAMES) {
     it(`mode ${mode} without the other modes`, async () => {
-      const own = Object.keys(WINGS).filter((name) => WINGS[name]?.modes?.[mode]);
+      const owners = WINGS.filter(({ modes = [] }) => modes.some(({ name }) => name === mode));
+      const own = owners.map(({ name }) => name);
       const files = await loadedBy('render', '--mode', mode, '-f', manifest, '--node', 'here');
       assert.ok(below(files, 'src/dataplanes/', 'src/wings/').length > 0, 'the mode is loaded');
       assert.deepEqual(wingsOf(files), own);

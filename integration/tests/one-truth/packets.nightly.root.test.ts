@@ -148,7 +148,7 @@ describe('packets', () => {
       const items = objectsOf(network);
       const manifests = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
       await using node = await serveCase({ nodeName: NODE, mode, manifests, configuration });
-      const plane = (await modeNamed(mode)).open({});
+      const { plane } = (await modeNamed(mode)).open({});
       await write(plane, node.byAgent[1] ?? '');
       t.after(() => plane.remove());
       const asked = await assertPacketsAgree(

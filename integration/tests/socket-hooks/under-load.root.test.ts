@@ -51,14 +51,14 @@ function hostOf(endpoint: string): string {
 }
 
 after(async () => {
-  await SOCKET_EBPF.open({ ebpf }).remove();
+  await SOCKET_EBPF.open({ ebpf }).plane.remove();
   for (const server of servers) server.close();
   place.leave();
 });
 
 /** A process as after a start: inspects everything, writes what differs. */
 async function started(rows: readonly Forwarding[] = ROWS): Promise<[DataPlane, Inspection]> {
-  const plane = SOCKET_EBPF.open({ ebpf });
+  const { plane } = SOCKET_EBPF.open({ ebpf });
   const inspection = await plane.inspect({ facts: FACTS, rows }, 'everything');
   const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
   await plane.apply(wrong.map((row) => change('unknown', row)));

@@ -19,7 +19,7 @@ test('replaces a forwarder of another build, and its connections go on', async (
   await using second = await site.userspace({ userspace: { threads: 2 } }).start([site.web()]);
   assert.notEqual(await second.pid(), pid);
   assert.equal((await held.speak()).by, by);
-  assert.equal((await second.plane.forwarder?.())?.handedOver, 1);
+  assert.equal((await second.report())?.handedOver, 1);
   assertAllServed(await stop());
 });
 
@@ -36,7 +36,7 @@ test('a forwarder that is told to end by another process is replaced, with its c
     return now !== undefined && now !== pid && (await mode.serves()) === 'forwarder';
   });
   assert.equal((await held.speak()).by, by);
-  assert.equal((await mode.plane.forwarder?.())?.handedOver, 1);
+  assert.equal((await mode.report())?.handedOver, 1);
   assertAllServed(await stop());
 });
 

@@ -22,7 +22,7 @@ const site = UserspaceSite.forTests();
 test('copies connections in the forwarder, and counts them', async () => {
   await using mode = await site.userspace().start([site.web()]);
   assertAllServed(await site.network.client.ask({ ...TO_WEB, count: 20 }));
-  assert.equal(await connectionCount(mode.plane), 20);
+  assert.equal(await connectionCount(mode), 20);
   const counts = (await mode.plane.counters()).filter(({ streams }) => streams);
   assert.equal(
     counts.reduce((sum, { streams }) => sum + (streams?.connections ?? 0), 0),
@@ -46,9 +46,9 @@ test('a killed forwarder costs only its open connections', async () => {
   });
   assert.ok(mode.drifts.some((what) => what.startsWith(`the forwarder (pid ${pid}) ended`)));
   assertAllServed((await stop()).filter(isNotCut(1)));
-  const before = await connectionCount(mode.plane);
+  const before = await connectionCount(mode);
   assertAllServed(await site.network.client.ask({ ...TO_WEB, count: 5 }));
-  assert.equal((await connectionCount(mode.plane)) - before, 5);
+  assert.equal((await connectionCount(mode)) - before, 5);
 });
 
 /** One connection may be open at the moment of the kill. */
@@ -94,12 +94,12 @@ test('switches between modes under connections without a failure', async () => {
   const around = { ebpf: ebpfSettings(site.network), runFolder: site.folder.path };
   const asked: Answer[] = [];
   const held = [];
-  await bring(NFTABLES.open(around), [site.web()]);
+  await bring(NFTABLES.open(around).plane, [site.web()]);
   for (const mode of [NFTABLES, 'userspace', TC_EBPF, 'userspace', NFTABLES] as const) {
     const stop = site.keepAsking();
     const whole =
       mode === 'userspace' ? await site.userspace(around).start([site.web()]) : undefined;
-    if (mode !== 'userspace') await bring(mode.open(around), [site.web()]);
+    if (mode !== 'userspace') await bring(mode.open(around).plane, [site.web()]);
     const own = mode === 'userspace' ? ['forwarder', 'nftables'] : mode.parts.map(nameOf);
     for (const part of await allParts()) {
       if (!own.includes(part.name)) await part.open(around).remove();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach } from 'node:test';
-import type { DataPlane, RowChange } from '../../../src/dataplanes/contract.ts';
+import type { RowChange } from '../../../src/dataplanes/contract.ts';
 import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
 import { compiledProgram } from '../../../src/linux/ebpf/testing/compiled-program.ts';
 import type { Answer } from '../../../src/linux/testing/hosts/messages.ts';
@@ -89,6 +89,6 @@ export function assertAllServed(answers: readonly Answer[]): void {
   assert.ok(answers.length > 0);
 }
 
-export async function connectionCount(plane: DataPlane): Promise<number> {
-  return (await plane.forwarder?.())?.process?.totals.connections ?? 0;
+export async function connectionCount(mode: WholeUserspace): Promise<number> {
+  return (await mode.report())?.process?.totals.connections ?? 0;
 }

@@ -3,13 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataPlane, Drift, InspectionDepth } from '../../../src/dataplanes/contract.ts';
 import type { Forwarding } from '../../../src/forwarding/model.ts';
+import type { OpenMode } from '../../../src/modes/mode.ts';
 import { bring } from '../../../src/wings/ebpf/plane/testing/bring.ts';
 import type { ForwarderSurroundings } from '../../../src/wings/userspace/forwarder-part.ts';
+import type { ForwarderReport } from '../../../src/wings/userspace/plane/forwarder-report.ts';
 import { USERSPACE } from '../../../src/wings/userspace/userspace-mode.ts';
+import type { ForwarderPage } from '../../../src/wings/userspace/userspace-status-words.ts';
 
 /** Mode userspace as the agent runs it: drift leads to an inspection. */
 export class WholeUserspace implements AsyncDisposable {
   readonly plane: DataPlane;
+  readonly #opened: OpenMode;
   readonly warnings: string[] = [];
   readonly drifts: string[] = [];
   rows: readonly Forwarding[] = [];
@@ -18,11 +22,12 @@ export class WholeUserspace implements AsyncDisposable {
   #watch: Promise<void> = Promise.resolve();
 
   constructor(around: ForwarderSurroundings) {
-    this.plane = USERSPACE.open({
+    this.#opened = USERSPACE.open({
       userspace: { threads: 1 },
       onWarning: (message) => this.warnings.push(message),
       ...around,
     });
+    this.plane = this.#opened.plane;
   }
 
   async start(rows: readonly Forwarding[]): Promise<this> {
@@ -60,7 +65,13 @@ export class WholeUserspace implements AsyncDisposable {
   }
 
   async pid(): Promise<number | undefined> {
-    return (await this.plane.forwarder?.())?.process?.pid;
+    return (await this.report())?.process?.pid;
+  }
+
+  /** As `fairlead status` has it. */
+  async report(): Promise<ForwarderReport | undefined> {
+    const fields = await this.#opened.statusFields?.(0);
+    return (fields as Pick<ForwarderPage, 'forwarder'> | undefined)?.forwarder;
   }
 
   /** Where new connections go. */

@@ -1,4 +1,3 @@
-import type { ForwarderReport, IpvsReport } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
@@ -9,17 +8,17 @@ import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import { type ConntrackFill, ConntrackMetrics } from './conntrack-metrics.ts';
 import type { FailureNames } from './failure-names.ts';
-import { ForwarderMetrics } from './forwarder-metrics.ts';
-import { IpvsMetrics } from './ipvs-metrics.ts';
+import { HookMetrics, type ReadAttachments } from './hook-metrics.ts';
 import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { defineKubernetes, type KubernetesAbout } from './kubernetes-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
-import { type PacketCounter, PacketMetrics } from './packet-metrics.ts';
-import { PlaneMetrics, type PlaneReadings } from './plane-metrics.ts';
 import { type Pressure, PressureMetrics } from './pressure-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';
 import { RelayMetrics } from './relay-metrics.ts';
 import { ServiceMetrics, type ServiceReading } from './service-metrics.ts';
+
+/** Defines series in the set, and gives what reads their values for a scrape. */
+export type DefineSeries = (set: MetricSet) => { take(): Promise<void> };
 
 export interface AgentMetricsOptions {
   readonly mode: string;
@@ -33,17 +32,14 @@ export interface AgentMetricsOptions {
   readonly noLocal?: () => readonly NoLocalCount[];
   /** Left out without it. */
   readonly pressure?: () => Pressure;
-  /** Read from the kernel for each scrape, in a mode that has them. */
-  readonly packetCounters?: () => Promise<readonly PacketCounter[]>;
   /** Left out without it. */
   readonly relay?: () => RelayCounts;
   /** Read for each scrape; undefined: the kernel does not track connections. */
   readonly conntrack?: () => ConntrackFill | undefined;
-  readonly plane?: PlaneReadings;
-  /** Asked for each scrape, in a mode that has a forwarder. */
-  readonly forwarder?: () => Promise<ForwarderReport>;
-  /** Asked for some scrapes, in a mode that has IPVS. */
-  readonly ipvs?: () => Promise<IpvsReport>;
+  /** Left out where reading them costs too much for a scrape. */
+  readonly attachments?: ReadAttachments;
+  /** Those that only this mode has. */
+  readonly series?: DefineSeries;
   /** Series of the busiest Services, if they are configured. */
   readonly services?: Omit<ServiceReading, 'clock'>;
   /** Left out without it. */
@@ -65,13 +61,11 @@ export class AgentMetrics implements MetricsText {
   readonly #kubeProxy: KubeProxyMetrics;
   readonly #own: OwnMetrics;
   readonly #process: ProcessMetrics;
-  readonly #packets: PacketMetrics | undefined;
   readonly #pressure: PressureMetrics | undefined;
   readonly #relay: RelayMetrics | undefined;
   readonly #conntrack: ConntrackMetrics | undefined;
-  readonly #plane: PlaneMetrics | undefined;
-  readonly #forwarder: ForwarderMetrics | undefined;
-  readonly #ipvs: IpvsMetrics | undefined;
+  readonly #hooks: HookMetrics | undefined;
+  readonly #ofMode: ReturnType<DefineSeries> | undefined;
   readonly #services: ServiceMetrics | undefined;
   readonly #healthchecks: ReturnType<typeof defineHealthchecks>;
   readonly #build: GaugeMetric;
@@ -81,16 +75,12 @@ export class AgentMetrics implements MetricsText {
     this.#kubeProxy = new KubeProxyMetrics({ ...options, set: this.#set });
     this.#own = new OwnMetrics(this.#set);
     this.#process = new ProcessMetrics(this.#set);
-    const { packetCounters, pressure, relay, conntrack, plane, forwarder, ipvs, services } =
-      options;
-    const { kubernetes } = options;
-    this.#packets = packetCounters && new PacketMetrics(this.#set, packetCounters);
+    const { pressure, relay, conntrack, attachments, services, kubernetes } = options;
     this.#pressure = pressure && new PressureMetrics(this.#set, pressure);
     this.#relay = relay && new RelayMetrics(this.#set, relay);
     this.#conntrack = conntrack && new ConntrackMetrics(this.#set, conntrack);
-    this.#plane = plane && new PlaneMetrics(this.#set, plane);
-    this.#forwarder = forwarder && new ForwarderMetrics(this.#set, forwarder);
-    this.#ipvs = ipvs && new IpvsMetrics(this.#set, { read: ipvs, clock: options.clock });
+    this.#hooks = attachments && new HookMetrics(this.#set, attachments);
+    this.#ofMode = options.series?.(this.#set);
     const { clock } = options;
     this.#services = services && new ServiceMetrics(this.#set, { ...services, clock });
     if (kubernetes) defineKubernetes(this.#set, kubernetes);
@@ -128,10 +118,8 @@ export class AgentMetrics implements MetricsText {
     this.#pressure?.take();
     this.#relay?.take();
     this.#conntrack?.take();
-    await this.#packets?.take();
-    await this.#plane?.take();
-    await this.#forwarder?.take();
-    await this.#ipvs?.take();
+    await this.#hooks?.take();
+    await this.#ofMode?.take();
     await this.#services?.take();
     this.#build.set(1, this.#options.version, this.#options.mode);
     const restClient = (await this.#options.restClient?.render()) ?? '';

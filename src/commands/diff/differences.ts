@@ -47,7 +47,7 @@ async function compare(
   { isRepeated, runFolder }: { readonly isRepeated: boolean; readonly runFolder: string },
 ): Promise<readonly Difference[]> {
   const { mode, ebpf, ipvs } = basis.config.settings;
-  const plane = (await modeNamed(mode)).open({ ebpf, ipvs, runFolder });
+  const { plane } = (await modeNamed(mode)).open({ ebpf, ipvs, runFolder });
   try {
     const { facts, rows } = await answerOf(basis, { isAboutThisMachine: true, isRepeated });
     return await plane.diff({ facts, rows: rows.map(({ forwarding }) => forwarding) });

@@ -8,6 +8,7 @@ import type { NotPermitted, ProvenPacket } from '../../explain/proof/proof.ts';
 import { parseTarget, type Target } from '../../explain/target.ts';
 import type { AskedEndpoint } from '../../explain/why-not.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
+import { statusWordsOf } from '../../modes/registry.ts';
 import { agentError } from '../basis/ask-agent.ts';
 import type { Basis } from '../basis/basis.ts';
 import { CommandError, WRONG_USAGE_EXIT } from '../command-error.ts';
@@ -124,7 +125,7 @@ async function askAgentWord(basis: Basis, row: RowState | undefined): Promise<Ag
       ...(row === undefined ? {} : { row }),
       detached: detachedNames(page),
       ...(disturber === undefined ? {} : { disturber }),
-      troubles: troublesOf(page),
+      troubles: troublesOf(page, await statusWordsOf(page.mode)),
     };
   } catch (error) {
     throw agentError(error);

@@ -6,7 +6,6 @@ import type { Events } from '../../agent/events.ts';
 import { History } from '../../agent/history/history.ts';
 import type { HostSockets } from '../../agent/host-sockets.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
-import type { PlaneReadings } from '../../agent/metrics/plane-metrics.ts';
 import type { RestClientMetrics } from '../../agent/metrics/rest-client-metrics.ts';
 import type { AgentObserver } from '../../agent/observer.ts';
 import { pacedEvents } from '../../agent/paced-events.ts';
@@ -19,7 +18,6 @@ import type { Source } from '../../cluster/source.ts';
 import { featureStates } from '../../config/feature-gates.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { traitsOf } from '../../config/modes.ts';
-import type { DataPlane } from '../../dataplanes/contract.ts';
 import { conntrackFill } from '../../linux/conntrack/table-use.ts';
 import { socketOwners } from '../../linux/host-sockets/socket-owner.ts';
 import { watchHostSockets } from '../../linux/host-sockets/watch-host-sockets.ts';
@@ -27,7 +25,7 @@ import { ServiceManager } from '../../linux/notify-service-manager.ts';
 import { openFileLimit } from '../../linux/oom-score.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import type { Logger } from '../../log/logger.ts';
-import type { Mode } from '../../modes/mode.ts';
+import type { Mode, OpenMode } from '../../modes/mode.ts';
 import type { PodNetwork } from '../../modes/wing.ts';
 import { systemClock } from '../../time/clock.ts';
 import { runTogether } from '../../time/run-together.ts';
@@ -44,7 +42,7 @@ export interface ProxyParts {
   readonly source: Source;
   /** Paths of the manifests, if the objects do not come from a cluster. */
   readonly manifests?: readonly string[];
-  readonly plane: DataPlane;
+  readonly opened: OpenMode;
   readonly events: Events;
   readonly log: Logger;
   readonly droppedLogLineCount: () => number;
@@ -69,7 +67,7 @@ export interface AssembledProxy {
 }
 
 export function assembleProxy(parts: ProxyParts): AssembledProxy {
-  const { config, mode, plane, source, nodeName, log } = parts;
+  const { config, mode, opened, source, nodeName, log } = parts;
   const { settings } = config;
   const startedAtMs = systemClock.monotonicMs();
   const addresses = knownAddresses();
@@ -99,7 +97,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   });
   const routes = serviceRoutes(settings, log);
   const agent = new Agent({
-    plane,
+    plane: opened.plane,
     source,
     addresses,
     hostSockets: hostSockets(log),
@@ -163,7 +161,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
 }
 
 function agentMetrics(
-  { config, mode, plane, restClient, droppedLogLineCount }: ProxyParts,
+  { config, mode, opened, restClient, droppedLogLineCount }: ProxyParts,
   measured: {
     readonly agentOf: () => Agent;
     readonly budget: ConnectionBudget;
@@ -172,12 +170,13 @@ function agentMetrics(
   },
 ): AgentMetrics {
   const { agentOf, budget, relay, startedAtMs } = measured;
+  const { plane, series } = opened;
   return new AgentMetrics({
-    ...(mode.packetCounters ? { packetCounters: mode.packetCounters } : {}),
     failureNames: mode.failureMetrics,
-    plane: planeReadings(plane, mode),
-    ...(plane.forwarder ? { forwarder: plane.forwarder.bind(plane) } : {}),
-    ...(plane.ipvs ? { ipvs: plane.ipvs.bind(plane) } : {}),
+    ...(mode.readsAttachmentsCheaply
+      ? { attachments: async () => (await plane.attachments?.()) ?? [] }
+      : {}),
+    ...(series ? { series } : {}),
     ...(config.settings.serviceMetrics > 0
       ? {
           services: {
@@ -203,16 +202,6 @@ function agentMetrics(
       droppedLogLineCount: droppedLogLineCount(),
     }),
   });
-}
-
-/** The queries that a scrape may send to a plane. */
-function planeReadings(plane: DataPlane, { readsAttachmentsCheaply }: Mode): PlaneReadings {
-  return {
-    ...(plane.attachments && readsAttachmentsCheaply
-      ? { attachments: async () => (await plane.attachments?.()) ?? [] }
-      : {}),
-    ...(plane.ruleCounts ? { ruleCounts: () => plane.ruleCounts?.() ?? [] } : {}),
-  };
 }
 
 function serviceHealthServers(

@@ -17,8 +17,8 @@ import { statusPage } from '../../agent/status-page.ts';
 import { shownFlags } from '../../config/flags/shown.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
-import type { DataPlane } from '../../dataplanes/contract.ts';
 import type { Logger } from '../../log/logger.ts';
+import type { OpenMode } from '../../modes/mode.ts';
 import type { PodNetwork } from '../../modes/wing.ts';
 import { systemClock } from '../../time/clock.ts';
 import { agentNode } from './agent-node.ts';
@@ -30,7 +30,7 @@ type Task = (signal: AbortSignal) => Promise<void>;
 /** The servers for load balancers, Prometheus and the other commands. */
 export function serverTasks(parts: {
   readonly agent: Agent;
-  readonly plane: DataPlane;
+  readonly opened: OpenMode;
   readonly routes?: ServiceRoutes;
   readonly podNetwork?: Pick<PodNetwork, 'counts'>;
   readonly metrics: AgentMetrics;
@@ -46,7 +46,8 @@ export function serverTasks(parts: {
   readonly runFolder: string;
   readonly startedAtMs: number;
 }): Task[] {
-  const { agent, plane, metrics, budget, log, startedAtMs } = parts;
+  const { agent, opened, metrics, budget, log, startedAtMs } = parts;
+  const { plane } = opened;
   const { settings } = parts.currentConfig();
   const rowPages = new RowPages(
     () => agent.table,
@@ -100,7 +101,7 @@ export function serverTasks(parts: {
       runStatusSocket(
         {
           path: join(parts.runFolder, STATUS_SOCKET),
-          snapshot: () => statusPage(parts),
+          snapshot: () => statusPage({ ...parts, ...opened }),
           counters: () => plane.counters(),
           node: () => agentNode(parts),
           rows: (request) => rowPages.page(request),

@@ -4,17 +4,15 @@ import type { StatusPage } from '../../agent/status-page.ts';
 import { serverText } from '../../cluster/server-report.ts';
 import type { Drift } from '../../dataplanes/contract.ts';
 import { attachmentWords } from '../../modes/attachment-words.ts';
+import type { StatusWords } from '../../modes/status-words.ts';
 import { formatTextTable, formatWrappedTable } from '../text-table.ts';
-import { forwarderCounts } from './forwarder.ts';
-import { ipvsCounts } from './ipvs.ts';
 import { ageText, colour, countText, heads, msText } from './words.ts';
 
 /** All sections of `-v`, none wider than `width`. */
-export function details(page: StatusPage, width: number): readonly string[] {
+export function details(page: StatusPage, width: number, words?: StatusWords): readonly string[] {
   return [
     attachments(page, width),
-    forwarderCounts(page, width),
-    ipvsCounts(page, width),
+    words?.details(page, width) ?? '',
     apiServer(page, width),
     conditions(page, width),
     propagation(page),

@@ -3,21 +3,19 @@ import { readyz } from '../../agent/conditions.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import type { Attachment } from '../../dataplanes/contract.ts';
 import { attachmentWords } from '../../modes/attachment-words.ts';
-import { forwarderLine } from './forwarder.ts';
-import { ipvsLine } from './ipvs.ts';
+import type { StatusWords } from '../../modes/status-words.ts';
 import { ageText, colour, countText, msText } from './words.ts';
 
 export function isWell({ conditions }: Pick<StatusPage, 'conditions'>): boolean {
   return readyz(conditions).ok;
 }
 
-/** Mode and node; contents of the kernel; its forwarder or IPVS, if it has one; uptime and latency. */
-export function summary(page: StatusPage, width: number): readonly string[] {
+/** Mode and node; contents of the kernel; what the mode adds; uptime and latency. */
+export function summary(page: StatusPage, width: number, words?: StatusWords): readonly string[] {
   return [
     ...headline(page, width),
     contents(page),
-    ...forwarderLine(page),
-    ...ipvsLine(page, width),
+    ...(words?.lines(page, width) ?? []),
     pace(page),
   ];
 }

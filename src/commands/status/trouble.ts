@@ -4,32 +4,24 @@ import type { StatusPage } from '../../agent/status-page.ts';
 import type { Kind } from '../../cluster/kinds.ts';
 import { serverText } from '../../cluster/server-report.ts';
 import { attachmentWords } from '../../modes/attachment-words.ts';
-import { forwarderTroubles } from './forwarder.ts';
-import { ipvsTroubles } from './ipvs.ts';
+import type { StatusWords, Trouble } from '../../modes/status-words.ts';
 import { ageText, countText } from './words.ts';
-
-/** A problem, and what to do about it. */
-export interface Trouble {
-  readonly what: string;
-  readonly next: string;
-}
 
 const SHOWN = 3;
 /** Not every cluster has them, or lets a proxy read them. */
 const OPTIONAL: readonly Kind[] = ['serviceCidr', 'namespace'];
 const LOG = "the log of `fairlead run` shows the API server's response";
 
-/** All problems; those that make the node not ready come first. */
-export function troublesOf(page: StatusPage): readonly Trouble[] {
+/** All problems; those that make the node not ready come first. `words`: those of its mode. */
+export function troublesOf(page: StatusPage, words?: StatusWords): readonly Trouble[] {
   return [
     ...notReady(page),
-    ...forwarderTroubles(page),
-    ...ipvsTroubles(page),
+    ...(words?.troubles(page) ?? []),
     ...detached(page),
     ...refusedRows(page),
     ...apiServer(page),
     ...addresses(page),
-    ...external(page),
+    ...external(page, words),
     ...others(page.conditions),
   ];
 }
@@ -164,14 +156,13 @@ export function disturberOf({ conditions, drifts }: StatusPage): string | undefi
   return last.by ? `${last.by.program} (pid ${last.by.pid})` : 'another process';
 }
 
-function external(page: StatusPage): Trouble[] {
-  const { conditions, drifts, atMs, forwarder } = page;
+function external(page: StatusPage, words: StatusWords | undefined): Trouble[] {
+  const { conditions, drifts, atMs } = page;
   const last = drifts.at(-1);
   if (conditions.undisturbed.isTrue || last === undefined) return [];
   const ago = `${ageText(atMs - last.atMs)} ago`;
   if (last.isOwn) {
-    // Told already, as it is now.
-    if (forwarder?.newConnectionsTo === 'kernel') return [];
+    if (words?.tellsOwnDrift?.(page)) return [];
     const next = 'repaired automatically; the log has the reason';
     return [{ what: `${ago}: ${last.what}`, next }];
   }

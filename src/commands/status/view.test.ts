@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { condition, conditionsWith, snapshotWith } from '../../agent/servers/testing/conditions.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { gapOf, SERVER_FEATURES, type ServerReport } from '../../cluster/server-report.ts';
-import type { Attachment, ForwarderReport } from '../../dataplanes/contract.ts';
+import type { Attachment } from '../../dataplanes/contract.ts';
 import { type StatusForm, statusView } from './view.ts';
 
 const TABLES: readonly Attachment[] = [
@@ -259,101 +259,16 @@ describe('status of an API server', () => {
   });
 });
 
-const FORWARDER: ForwarderReport = {
-  process: {
-    pid: 4711,
-    threadCount: 2,
-    mostConnections: 32_256,
-    totals: {
-      connections: 40,
-      open: 312,
-      bytesToEndpoint: 300,
-      bytesToClient: 9_400_000,
-      connectMicroseconds: 20_000,
-      refused: 3,
-      timedOut: 1,
-      avoidedEndpoints: 2,
-      failed: 5,
-      unknownFrontend: 4,
-    },
-  },
-  newConnectionsTo: 'forwarder',
-  startCount: 1,
-  handedOver: 31,
-};
-
-describe('status of a node with a forwarder', () => {
-  const of = (more: Partial<ForwarderReport> = {}): StatusPage =>
-    page({ mode: 'userspace', forwarder: { ...FORWARDER, ...more } });
-
-  it('has a line for its process, threads and connections', () => {
-    const [first, , line] = lines(of());
-    assert.equal(first, 'node1: userspace, ready; 2 tables in place');
-    assert.equal(line, 'forwarder: pid 4711, 2 threads, 312 of 32,256 connections');
-  });
-
-  it('says first that new connections go to the kernel, and why', () => {
-    const why = 'it ended (SIGKILL) 2 s ago';
-    const { process: _, ...noProcess } = FORWARDER;
-    const text = lines(page({ forwarder: { ...noProcess, newConnectionsTo: 'kernel', why } }));
-    assert.match(text.slice(0, 2).join(' '), /! new TCP connections go to the kernel.*SIGKILL/);
-    assert.ok(text.includes('forwarder: no answer; new connections go to the kernel'));
-    const drift = { what: 'the forwarder ended', isOwn: true, atMs: 0 } as const;
-    const listeners: Attachment = { place: 'forwarder', name: 'listeners', isAttached: false };
-    const again = page({
-      forwarder: { ...noProcess, newConnectionsTo: 'kernel', why },
-      drifts: [drift],
-      conditions: failing(['undisturbed'], 'the forwarder ended'),
-      attachments: [listeners, ...TABLES],
-    });
-    assert.equal(lines(again).filter((line) => line.startsWith('!')).length, 1, 'told once');
-    const full = lines(of({ newConnectionsTo: 'kernel', why: 'it is full' }));
-    assert.ok(full.some((line) => line.endsWith('connections; new ones go to the kernel')));
-  });
-
+describe('status of a node whose own process ended', () => {
   it('does not blame another process for the end of its own', () => {
     const drift = {
-      what: 'the forwarder ended',
+      what: 'the process ended',
       isOwn: true,
       atMs: 3_600_000 * 5 - 6_000,
     } as const;
-    const conditions = failing(['undisturbed'], 'the forwarder ended');
+    const conditions = failing(['undisturbed'], 'the process ended');
     const text = lines(page({ drifts: [drift], conditions }), { isVerbose: true });
-    assert.equal(text[0], '! 6 s ago: the forwarder ended');
-    assert.ok(text.some((line) => /^6 s ago +fairlead itself +the forwarder ended$/.test(line)));
-  });
-
-  it('counts no listeners beside the tables', () => {
-    const process: Attachment = { place: 'forwarder', name: 'process', isAttached: true };
-    const [first] = lines(page({ mode: 'userspace', attachments: [process, ...TABLES] }));
-    assert.equal(first, 'node1: userspace, ready; 2 tables in place');
-  });
-
-  it('warns before it is full', () => {
-    const { process } = FORWARDER;
-    assert.ok(process);
-    const totals = { ...process.totals, open: 30_000 };
-    const [first] = lines(of({ process: { ...process, totals } }));
-    assert.equal(first, '! the forwarder is nearly full: 30,000 of 32,256 connections');
-  });
-
-  it('names the tenants for whose rows it has no room', () => {
-    const namespaces = [
-      { name: 'evil', rowCount: 1_040 },
-      { name: 'greedy', rowCount: 9 },
-    ];
-    const [first] = lines(of({ declined: { rowCount: 1_049, namespaces } }));
-    assert.equal(
-      first,
-      '! the forwarder has no room for 1,049 rows: namespace evil (1,040), greedy (9)',
-    );
-  });
-
-  it('counts with -v what it did, within 80 columns', () => {
-    const text = lines(of({ translatedByKernel: 7 }), { isVerbose: true });
-    for (const line of text) assert.ok(line.length <= 80, line);
-    assert.ok(text.some((line) => /^0\.5 ms +average time until/.test(line)));
-    assert.ok(text.some((line) => /^9\.4 MB +from endpoints to clients$/.test(line)));
-    assert.ok(text.some((line) => /^7 +TCP connections that the kernel took instead$/.test(line)));
+    assert.equal(text[0], '! 6 s ago: the process ended');
+    assert.ok(text.some((line) => /^6 s ago +fairlead itself +the process ended$/.test(line)));
   });
 });

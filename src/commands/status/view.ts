@@ -1,16 +1,19 @@
 import { scopeText } from '../../agent/scope-report.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
+import type { StatusWords, Trouble } from '../../modes/status-words.ts';
 import { clientsText, unservedText } from '../services/rows.ts';
 import { wrapped } from '../terminal/fit.ts';
 import { details } from './details.ts';
 import { summary } from './summary.ts';
-import { type Trouble, troublesOf } from './trouble.ts';
+import { troublesOf } from './trouble.ts';
 import { colour, countText } from './words.ts';
 
 export interface StatusForm {
   readonly isVerbose?: boolean;
   /** Columns of the terminal. */
   readonly width?: number;
+  /** Of its mode; undefined: the mode adds nothing to the page. */
+  readonly words?: StatusWords | undefined;
 }
 
 const WIDTH = 80;
@@ -21,13 +24,13 @@ const INDENT = '  ';
  * configuration.
  */
 export function statusView(page: StatusPage, form: StatusForm = {}): string {
-  const { isVerbose = false, width = WIDTH } = form;
+  const { isVerbose = false, width = WIDTH, words } = form;
   const sections = [
-    troublesOf(page)
+    troublesOf(page, words)
       .map((trouble) => troubleText(trouble, width))
       .join('\n'),
-    [...summary(page, width), ...limits(page, width)].join('\n'),
-    ...(isVerbose ? details(page, width) : []),
+    [...summary(page, width, words), ...limits(page, width)].join('\n'),
+    ...(isVerbose ? details(page, width, words) : []),
   ];
   return sections.filter((text) => text !== '').join('\n\n');
 }

@@ -58,7 +58,9 @@ export function hooksInFront(of: HooksInFront): Mode {
     },
     parts: [part, NFTABLES_PART],
     prepare: mountForPrograms,
-    open: (around) => openTwoParts({ mode: name, front: part, behind: NFTABLES_PART }, around),
+    open: (around) => ({
+      plane: openTwoParts({ mode: name, front: part, behind: NFTABLES_PART }, around),
+    }),
     flows: trackedAndSocketFlows,
     pages: (desired, isWanted) =>
       hookPages({ hooks, place: placeOf(desired.facts) }, desired, isWanted),

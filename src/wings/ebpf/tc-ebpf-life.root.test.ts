@@ -117,7 +117,7 @@ test('passes ICMP packet-too-big from the path of an endpoint to the sender', as
 test('starts, restarts, inspects and is removed under held connections', async () => {
   // As a network plugin has: without any NAT chain the kernel stops translating.
   addNatChains();
-  const open = () => TC_EBPF.open({ ebpf: ebpfSettings(network) });
+  const open = () => TC_EBPF.open({ ebpf: ebpfSettings(network) }).plane;
   await mode.plane.remove();
   await bring(open(), [web()]);
   const plane = open();

@@ -1,28 +1,33 @@
-import type { PacketCounter } from '../../agent/metrics/packet-metrics.ts';
 import type { Desired } from '../../dataplanes/contract.ts';
 import type { Family } from '../../forwarding/model.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { BACKENDS, programName } from '../../linux/xtables/iptables-programs.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
-import type { Part } from '../../modes/part.ts';
+import type { Part, Surroundings } from '../../modes/part.ts';
 import { NETLINK_NEEDS } from '../../modes/service-needs.ts';
+import { IptablesMetrics } from './iptables-metrics.ts';
 import { iptablesPages } from './iptables-pages.ts';
 import { IPTABLES_PROOF } from './iptables-proof.ts';
+import type { PacketCounter } from './packet-metrics.ts';
 import { readPacketCounts } from './plane/packet-counts.ts';
 import { IptablesPlane } from './plane/plane.ts';
 import { renderedTables, restoreText, USUAL_ABILITIES } from './plane/render.ts';
 
 export const IPTABLES_PART: Part = {
   name: 'iptables',
-  open: ({ onWarning, serveLocalhost, openNetlink = openNetfilter }) =>
-    new IptablesPlane({
-      openNetlink,
-      ...(serveLocalhost ? { serveLocalhost } : {}),
-      onOtherBackend: (backend) =>
-        onWarning?.(`the tables of iptables-${backend} hold rules of kube-proxy or Fairlead too`),
-    }),
+  open: openIptables,
 };
+
+function openIptables(around: Surroundings): IptablesPlane {
+  const { onWarning, serveLocalhost, openNetlink = openNetfilter } = around;
+  return new IptablesPlane({
+    openNetlink,
+    ...(serveLocalhost ? { serveLocalhost } : {}),
+    onOtherBackend: (backend) =>
+      onWarning?.(`the tables of iptables-${backend} hold rules of kube-proxy or Fairlead too`),
+  });
+}
 
 export const IPTABLES: Mode = {
   name: 'iptables',
@@ -36,7 +41,11 @@ export const IPTABLES: Mode = {
     programs: BACKENDS.map(programName),
   },
   parts: [IPTABLES_PART],
-  open: (around) => IPTABLES_PART.open(around),
+  open: (around) => {
+    const plane = openIptables(around);
+    const readings = { ruleCounts: () => plane.ruleCounts(), packetCounters: readCounters };
+    return { plane, series: (set) => new IptablesMetrics(set, readings) };
+  },
   flows: () => new KernelConntrack(),
   pages: iptablesPages,
   raw: restoreInput,
@@ -50,7 +59,6 @@ export const IPTABLES: Mode = {
     writes: 'iptables_restore_failures_total',
     partialWrites: 'iptables_partial_restore_failures_total',
   },
-  packetCounters: readCounters,
   usesKubeProxyChains: true,
   readsAttachmentsCheaply: false,
 };

@@ -33,7 +33,7 @@ describe('mode ipvs after a flush of all tables', { skip: WITHOUT_IPVS }, () => 
 
   afterEach(async () => {
     await IPVS_PART.open({}).remove();
-    await NFTABLES.open({}).remove();
+    await NFTABLES.open({}).plane.remove();
     run(['ipvsadm', '-C']);
   });
 
@@ -47,7 +47,7 @@ describe('mode ipvs after a flush of all tables', { skip: WITHOUT_IPVS }, () => 
     run(['ipvsadm', '-R'], `${FOREIGN.join('\n')}\n`);
     await using mode = new WholeIpvs();
     await mode.start([at('kept', KEPT.address), at('gone', GONE), at('foreign', '10.96.0.12')]);
-    assert.equal((await mode.plane.ipvs?.())?.virtualServers, 2);
+    assert.equal((await mode.report())?.virtualServers, 2);
     run(['nft', 'flush', 'ruleset']);
   }
 
@@ -55,7 +55,7 @@ describe('mode ipvs after a flush of all tables', { skip: WITHOUT_IPVS }, () => 
     await flushed();
     await using again = new WholeIpvs();
     await again.start([at('kept', KEPT.address), at('foreign', '10.96.0.12')]);
-    const report = await again.plane.ipvs?.();
+    const report = await again.report();
     assert.equal(report?.schedulers[0]?.virtualServers, report?.virtualServers);
     assert.match(again.warnings.join(), /10\.96\.0\.12 TCP 80 is of another process/);
     assert.doesNotMatch(again.warnings.join(), /10\.96\.0\.1[01] /);
@@ -65,7 +65,7 @@ describe('mode ipvs after a flush of all tables', { skip: WITHOUT_IPVS }, () => 
     );
     const others = ipvsadmLines().filter((line) => !line.includes(`${KEPT.address}:80`));
     assert.deepEqual(others, FOREIGN);
-    assert.equal((await again.plane.ipvs?.())?.virtualServers, 1);
+    assert.equal((await again.report())?.virtualServers, 1);
   });
 
   test('removes them at a cleanup', async () => {

@@ -36,7 +36,7 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
 
   afterEach(async () => {
     await IPVS_PART.open({}).remove();
-    await NFTABLES.open({}).remove();
+    await NFTABLES.open({}).plane.remove();
   });
 
   after(() => site.leave());
@@ -57,7 +57,7 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     assertAllServed(await site.outside.ask({ ...TO_NODE_PORT, count: 6 }));
     // The kernel adds its counts up every two seconds.
     await until('all connections are counted', async () => (await connections(mode)) === 24);
-    const report = await mode.plane.ipvs?.();
+    const report = await mode.report();
     assert.equal(report?.virtualServers, 3);
     assert.equal(report?.destinations, 9);
     assert.deepEqual(report?.schedulers, [{ name: 'rr', virtualServers: 3 }]);
@@ -81,9 +81,9 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
       const lines = ipvsadmLines().filter((line) => line.includes(` ${gone?.ipv4}:8080`));
       return lines.length === 1 && lines[0]?.includes('-w 0') === true;
     });
-    assert.equal((await mode.plane.ipvs?.())?.drainingDestinations, 1);
+    assert.equal((await mode.report())?.drainingDestinations, 1);
     await mode.change([web()]);
-    assert.equal((await mode.plane.ipvs?.())?.drainingDestinations, 0);
+    assert.equal((await mode.report())?.drainingDestinations, 0);
     assert.equal((await held.speak()).by, by);
   });
 
@@ -237,7 +237,7 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     run(['ipvsadm', '-C']);
     // Not by ipvsadm: to wait for a program stops the plane, which runs in this process.
     await until('the virtual servers are there again', async () => {
-      const report = await mode.plane.ipvs?.();
+      const report = await mode.report();
       return report?.virtualServers === 3 && report.destinations === 9;
     });
     const tookMs = performance.now() - startedAt;
@@ -350,7 +350,7 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     const plane = IPVS_PART.open({});
     assert.ok((await plane.inventory?.())?.some(({ what }) => what === 'virtual servers'));
     await plane.remove();
-    await NFTABLES.open({}).remove();
+    await NFTABLES.open({}).plane.remove();
     assert.deepEqual(ipvsadmLines(), []);
     assert.doesNotMatch(run(['nft', 'list', 'tables']), /fairlead/);
     assert.equal(rules(), before);

@@ -25,6 +25,6 @@ describe('mode ipvs on a kernel without IPVS', { skip: WITH_IPVS }, () => {
     );
     assert.deepEqual(await mode.plane.counters(), []);
     await mode.plane.remove();
-    await NFTABLES.open({}).remove();
+    await NFTABLES.open({}).plane.remove();
   });
 });

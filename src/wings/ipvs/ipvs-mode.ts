@@ -7,8 +7,11 @@ import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../../modes/nftables
 import { openTwoParts } from '../../modes/open-parts.ts';
 import { nftablesProof } from '../../modes/proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from '../../modes/service-needs.ts';
+import { systemClock } from '../../time/clock.ts';
+import { ipvsFields } from './ipvs-fields.ts';
+import { IpvsMetrics } from './ipvs-metrics.ts';
 import { ipvsPages, rawIpvs } from './ipvs-pages.ts';
-import { IPVS_PART, type IpvsSurroundings, prepareIpvs } from './ipvs-part.ts';
+import { IPVS_PART, type IpvsSurroundings, openIpvs, prepareIpvs } from './ipvs-part.ts';
 import { openOwnSockets } from './own-sockets.ts';
 import { Captures } from './plane/capture/captures.ts';
 import { TABLE_NAME as CAPTURE_TABLE_NAME } from './plane/capture/sets.ts';
@@ -22,11 +25,21 @@ export const IPVS: Mode = {
   service: { ...NETLINK_NEEDS, kernel: [...NETLINK_NEEDS.kernel, 'ip_vs'] },
   parts: [IPVS_PART, NFTABLES_PART],
   prepare: async (_, around) => await prepareIpvs(around),
-  open: (around) =>
-    openTwoParts(
-      { mode: 'ipvs', front: IPVS_PART, behind: NFTABLES_PART },
-      { ...around, openNetlink: openOwnSockets(around.openNetlink ?? openNetfilter) },
-    ),
+  open: (around) => {
+    const openNetlink = openOwnSockets(around.openNetlink ?? openNetfilter);
+    const ipvs = openIpvs({ ...around, openNetlink });
+    const front = { ...IPVS_PART, open: () => ipvs };
+    const read = () => ipvs.report();
+    return {
+      plane: openTwoParts(
+        { mode: 'ipvs', front, behind: NFTABLES_PART },
+        { ...around, openNetlink },
+      ),
+      statusFields: async (atMs) => await ipvsFields(read, atMs),
+      series: (set) => new IpvsMetrics(set, { read, clock: systemClock }),
+      adoptServers: (servers) => ipvs.adopt(servers),
+    };
+  },
   flows: ({ openIpvs, openNetlink = openNetfilter }: IpvsSurroundings) =>
     new IpvsFlows({
       conntrack: new KernelConntrack(),

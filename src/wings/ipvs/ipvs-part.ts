@@ -34,7 +34,8 @@ export const IPVS_PART: Part = {
   open: openIpvs,
 };
 
-function openIpvs(around: IpvsSurroundings): IpvsPlane {
+/** What stands in front of nftables. */
+export function openIpvs(around: IpvsSurroundings): IpvsPlane {
   const { ipvs: settings, openNetlink = openNetfilter, setSysctl = setForever } = around;
   return new IpvsPlane({
     ipvs: around.openIpvs?.() ?? new KernelIpvs(),

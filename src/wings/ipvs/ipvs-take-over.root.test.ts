@@ -33,7 +33,7 @@ describe('mode ipvs after kube-proxy in ipvs mode', { skip: WITHOUT_IPVS }, () =
 
   afterEach(async () => {
     await IPVS_PART.open({}).remove();
-    await NFTABLES.open({}).remove();
+    await NFTABLES.open({}).plane.remove();
   });
 
   after(() => site.leave());
@@ -62,7 +62,7 @@ describe('mode ipvs after kube-proxy in ipvs mode', { skip: WITHOUT_IPVS }, () =
     await using mode = new WholeIpvs();
     // The second Service is gone meanwhile.
     await mode.start([service('web', [clusterIp(KEPT.address)], { hosts: [...site.endpoints] })]);
-    const adopt = mode.plane.adopt?.bind(mode.plane);
+    const adopt = mode.opened.adoptServers?.bind(mode.opened);
     assert.ok(adopt);
     await takeOverIpvs({ ipvs: new KernelIpvs(), clock: systemClock, adopt }, signal);
     assert.equal(await findLink('kube-ipvs0'), undefined);

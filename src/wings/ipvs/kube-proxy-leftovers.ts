@@ -8,8 +8,8 @@ import { takeOverIpvs } from './plane/kube-proxy/take-over.ts';
  * Call it after the first sync, when its chains of iptables are gone.
  */
 export const removeKubeProxyIpvs: RemoveKubeProxyIpvs = async (of, signal) => {
-  const { plane, log } = of;
-  const adopt = plane.adopt?.bind(plane);
+  const { opened, log } = of;
+  const adopt = opened.adoptServers?.bind(opened);
   try {
     await takeOverIpvs(
       {

@@ -7,6 +7,7 @@ import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../../modes/nftables
 import { openTwoParts } from '../../modes/open-parts.ts';
 import { nftablesProof } from '../../modes/proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from '../../modes/service-needs.ts';
+import { ForwarderMetrics } from './forwarder-metrics.ts';
 import { FORWARDER_PART, openForwarder, openHandingOver } from './forwarder-part.ts';
 import { connectedByForwarder } from './forwarder-record.ts';
 import { LISTENER_ADDRESSES, readConnections } from './plane/copied-connections.ts';
@@ -24,7 +25,12 @@ export const USERSPACE: Mode = {
     const forwarder = openForwarder(around, rules);
     const front = { ...FORWARDER_PART, open: () => forwarder };
     const behind = { ...NFTABLES_PART, open: () => rules };
-    return openTwoParts({ mode: 'userspace', front, behind }, around);
+    return {
+      plane: openTwoParts({ mode: 'userspace', front, behind }, around),
+      statusFields: async () => ({ forwarder: await forwarder.report() }),
+      series: (set) => new ForwarderMetrics(set, () => forwarder.report()),
+      drained: () => forwarder.drained(),
+    };
   },
   flows: ({ runFolder = RUN_FOLDER }) =>
     new JoinedFlows([new KernelConntrack(), new ForwarderFlows(runFolder)]),

@@ -3,7 +3,8 @@ import { readStatus } from '../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { isWell } from '../../commands/status/summary.ts';
 import { troublesOf } from '../../commands/status/trouble.ts';
-import { modeOfAgent } from '../../modes/registry.ts';
+import { modeOfAgent, statusWordsOf } from '../../modes/registry.ts';
+import type { StatusWords } from '../../modes/status-words.ts';
 import { Rest } from '../top/rest.ts';
 import type { NodeAbout, Trouble } from './protocol/node.ts';
 import type { Propagation, RowsNow } from './protocol/tick.ts';
@@ -40,7 +41,7 @@ export class AgentStatus {
     const startedAtMs = this.#monotonicMs();
     if (this.#last !== undefined && !this.#rest.isOver(startedAtMs)) return this.#last;
     const page = (await readStatus({ socketPath: this.#socketPath })) as StatusPage;
-    this.#last = statusNow(page);
+    this.#last = statusNow(page, await statusWordsOf(page.mode));
     const nowMs = this.#monotonicMs();
     this.#rest.begin(nowMs, { costMs: nowMs - startedAtMs });
     return this.#last;
@@ -51,7 +52,7 @@ export class AgentStatus {
   }
 }
 
-function statusNow(page: StatusPage): StatusNow {
+function statusNow(page: StatusPage, words: StatusWords | undefined): StatusNow {
   const { rows, failingRowCount, contents, propagation, failingRows } = page;
   const { count, p50Ms, p99Ms, maxMs } = propagation.received;
   return {
@@ -62,7 +63,7 @@ function statusNow(page: StatusPage): StatusNow {
     },
     ...(count === 0 ? {} : { propagation: { count, p50Ms, p99Ms, maxMs } }),
     isReady: isWell(page),
-    troubles: troublesOf(page).slice(0, MOST_TROUBLES).map(shortened),
+    troubles: troublesOf(page, words).slice(0, MOST_TROUBLES).map(shortened),
     failing: failingRows.map(({ key }) => key),
     page,
   };

@@ -101,7 +101,7 @@ class Inside {
     const { mode, ebpf, ipvs } = this.#config.settings;
     const differences = await (await modeNamed(mode))
       .open({ ebpf, ipvs, runFolder: this.#runFolder })
-      .diff(this.#desired);
+      .plane.diff(this.#desired);
     return differences.map(({ kind, object }) => `${kind} ${object}`);
   }
 }

@@ -7,10 +7,10 @@ import { type AssembledProxy, assembleProxy } from '../../../../src/commands/run
 import { openSource } from '../../../../src/commands/source.ts';
 import type { LoadedConfig } from '../../../../src/config/load.ts';
 import { traitsOf } from '../../../../src/config/modes.ts';
-import type { DataPlane, RowChange } from '../../../../src/dataplanes/contract.ts';
+import type { RowChange } from '../../../../src/dataplanes/contract.ts';
 import { KernelIpvs } from '../../../../src/linux/ipvs/kernel-ipvs.ts';
 import { SILENT_LOGGER } from '../../../../src/log/testing/silent-logger.ts';
-import type { Mode } from '../../../../src/modes/mode.ts';
+import type { Mode, OpenMode } from '../../../../src/modes/mode.ts';
 import { openNetfilter } from '../../../../src/modes/netfilter.ts';
 import { modeNamed } from '../../../../src/modes/registry.ts';
 import { systemClock } from '../../../../src/time/clock.ts';
@@ -57,7 +57,7 @@ export class OwnProxy {
         { ...access, watchesNamespaces: traitsOf(mode.name).needs.namespaces, watch: true },
         nodeName,
       ),
-      plane: this.#plane(mode),
+      opened: this.#open(mode),
       events: new Events({
         about: { nodeName, hostName: nodeName },
         post: async () => undefined,
@@ -91,7 +91,7 @@ export class OwnProxy {
     };
   }
 
-  #plane(mode: Mode): DataPlane {
+  #open(mode: Mode): OpenMode {
     const { ebpf, ipvs } = this.#config.settings;
     // Each mode takes what it knows.
     const around: IpvsSurroundings & HooksSurroundings = {
@@ -101,14 +101,15 @@ export class OwnProxy {
       openNetlink: (kind) => this.#netlink.open(() => openNetfilter(kind)),
       openTables: (maps) => this.#maps.tables(maps),
     };
-    const plane = mode.open(around);
+    const opened = mode.open(around);
+    const { plane } = opened;
     const apply = plane.apply.bind(plane);
     plane.apply = async (changes) => {
       const begunMs = monotonicMs();
       await apply(changes);
       this.#note(changes, begunMs);
     };
-    return plane;
+    return opened;
   }
 
   #note(changes: readonly RowChange[], begunMs: number): void {

@@ -13,7 +13,6 @@ import type {
   NodeFacts,
   RefusedCount,
   RowChange,
-  RuleCount,
 } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
 import {
@@ -41,7 +40,12 @@ import { type Kernel, openKernel, removeFrom } from './kernel.ts';
 import { readKernel } from './kernel-view.ts';
 import { asPlaneError, notInspected, withUnknown } from './plane-errors.ts';
 import { pollTables } from './poll.ts';
-import { COUNTED_TABLES, type CountedTable, fixedRuleCount } from './rule-counts.ts';
+import {
+  COUNTED_TABLES,
+  type CountedTable,
+  fixedRuleCount,
+  type RuleCount,
+} from './rule-counts.ts';
 import type { Abilities } from './setting.ts';
 import { Suspects } from './suspects.ts';
 import { hasOurChains, orNothing } from './unreadable.ts';
@@ -217,6 +221,7 @@ export class IptablesPlane implements DataPlane {
     return await readAttachments((await this.#open()).found.program, this.#facts);
   }
 
+  /** Without reading the kernel. */
   ruleCounts(): readonly RuleCount[] {
     const [tables, facts, abilities] = [this.#tables, this.#facts, this.#abilities];
     if (!tables || !facts || !abilities) return [];

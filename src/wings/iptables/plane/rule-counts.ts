@@ -9,6 +9,15 @@ export type CountedTable = Exclude<IptablesTable, 'mangle'>;
 
 export const COUNTED_TABLES: readonly CountedTable[] = ['filter', 'nat'];
 
+/** How many rules we have in one table, for metrics. */
+export interface RuleCount {
+  readonly table: CountedTable;
+  readonly family: Family;
+  readonly total: number;
+  /** For the last transaction. */
+  readonly lastWritten: number;
+}
+
 /** Rules that are there whatever the rows are, as kube-proxy counts them: without the jumps to them. */
 export function fixedRuleCount(table: CountedTable, setting: Setting, family: Family): number {
   const chains = fixedChains(setting).filter((chain) => chain.table === table);

@@ -231,7 +231,7 @@ test('sums up what IPVS has, draining destinations apart', async () => {
   const stage = await new Stage().start([row()]);
   await stage.plane.apply([change(row(), row({ endpoints: [2] }))]);
   stage.ipvs.connect(ID, '10.244.1.1 8080', 3);
-  assert.deepEqual(await stage.plane.ipvs(), {
+  assert.deepEqual(await stage.plane.report(), {
     ...{ virtualServers: 1, destinations: 1, drainingDestinations: 1 },
     ...{ activeConnections: 3, inactiveConnections: 0 },
     schedulers: [{ name: 'rr', virtualServers: 1 }],

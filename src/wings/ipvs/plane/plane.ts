@@ -8,7 +8,6 @@ import type {
   Holding,
   Inspection,
   InspectionDepth,
-  IpvsReport,
   KernelFrontend,
   NodeFacts,
   RowChange,
@@ -30,7 +29,7 @@ import { PrintWatch } from './print-watch.ts';
 import { asPlaneError, notInspected } from './refusal.ts';
 import { RefusalWarnings } from './refused-servers.ts';
 import { removeEverything, retireEverything, setTimeouts } from './removal.ts';
-import { readCounters, reportOf } from './report.ts';
+import { type IpvsReport, readCounters, reportOf } from './report.ts';
 import { RowWriter } from './row-writer.ts';
 import { Turns } from './turns.ts';
 import { watchIpvs } from './watch.ts';
@@ -136,6 +135,10 @@ export class IpvsPlane implements DataPlane {
     return owners.size === 0 ? [] : await readCounters(this.#options.ipvs, owners);
   }
 
+  /**
+   * After the first sync: virtual servers of another proxy are its own from now on. Their connections
+   * go on; those that no row wants drain.
+   */
   async adopt(servers: readonly VirtualServerKey[]): Promise<void> {
     const { facts } = this.#knowledge;
     if (!facts) throw notInspected();
@@ -157,7 +160,7 @@ export class IpvsPlane implements DataPlane {
     return [{ place: 'ipvs', name: 'virtual servers', isAttached: false }];
   }
 
-  async ipvs(): Promise<IpvsReport> {
+  async report(): Promise<IpvsReport> {
     return reportOf(await readEverything(this.#options));
   }
 

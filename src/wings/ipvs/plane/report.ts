@@ -1,8 +1,21 @@
-import type { EndpointCount, IpvsReport } from '../../../dataplanes/contract.ts';
+import type { EndpointCount } from '../../../dataplanes/contract.ts';
 import { endpointKey } from '../../../forwarding/endpoints.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import type { Ipvs } from '../../../linux/ipvs/model.ts';
 import { type Found, keyOfId } from './server-state.ts';
+
+/** What IPVS holds for us, summed up over all virtual servers; its cost is that of one full read. */
+export interface IpvsReport {
+  readonly virtualServers: number;
+  /** Those that get new connections. */
+  readonly destinations: number;
+  /** Removed from their row, and kept until their connections end. */
+  readonly drainingDestinations: number;
+  readonly activeConnections: number;
+  readonly inactiveConnections: number;
+  /** Virtual servers by scheduler, sorted by name. */
+  readonly schedulers: readonly { readonly name: string; readonly virtualServers: number }[];
+}
 
 /** Sums over all virtual servers of ours. */
 export function reportOf({ servers, elements }: Found): IpvsReport {

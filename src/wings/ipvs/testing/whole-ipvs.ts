@@ -20,7 +20,10 @@ import { enterOwnNetwork, ip } from '../../../linux/netlink/testing/own-namespac
 import { SERVED_PORT, startHost } from '../../../linux/testing/hosts/host.ts';
 import type { Answer } from '../../../linux/testing/hosts/messages.ts';
 import { joinOutside, joinPod, type PlacedHost } from '../../../linux/testing/hosts/placed-host.ts';
+import type { OpenMode } from '../../../modes/mode.ts';
+import type { IpvsFields } from '../ipvs-fields.ts';
 import { IPVS } from '../ipvs-mode.ts';
+import type { IpvsReport } from '../plane/report.ts';
 
 export const NODE = '192.0.2.1';
 
@@ -92,6 +95,7 @@ export function service(
 
 /** A mode as the agent runs it: drift leads to an inspection, and rows to changes. */
 export class WholeIpvs implements AsyncDisposable {
+  readonly opened: OpenMode;
   readonly plane: DataPlane;
   readonly drifts: Drift[] = [];
   readonly warnings: string[] = [];
@@ -104,7 +108,14 @@ export class WholeIpvs implements AsyncDisposable {
 
   constructor(mode = IPVS, facts: Partial<NodeFacts> = {}) {
     this.#facts = { ...IPVS_FACTS, ...facts };
-    this.plane = mode.open({ onWarning: (message) => this.warnings.push(message) });
+    this.opened = mode.open({ onWarning: (message) => this.warnings.push(message) });
+    this.plane = this.opened.plane;
+  }
+
+  /** As `fairlead status` has it. */
+  async report(): Promise<IpvsReport | undefined> {
+    const fields = (await this.opened.statusFields?.(0)) as IpvsFields | undefined;
+    return fields?.ipvs;
   }
 
   /** Gives what the inspection found before anything was written. */

@@ -1,6 +1,6 @@
-import type { ForwarderReport } from '../../../dataplanes/contract.ts';
 import type { Family, Forwarding, ServicePortKey } from '../../../forwarding/model.ts';
 import { servicePortKey } from '../../../forwarding/model.ts';
+import type { ForwarderReport } from './forwarder-report.ts';
 import type { WireFrontend } from './protocol.ts';
 import { familyOf, namespaceOf } from './row-key.ts';
 import { wireRow } from './rows.ts';

@@ -6,7 +6,6 @@ import type {
   Difference,
   Drift,
   EndpointCount,
-  ForwarderReport,
   Holding,
   Inspection,
   InspectionDepth,
@@ -19,6 +18,7 @@ import { endpointCount } from './counts.ts';
 import { DeclinedRows, type WriteKept } from './declined-rows.ts';
 import { CHANGE_MS, compareRows, everyRow, type Filled, fill, send } from './fill.ts';
 import { returnMark } from './forwarder/return-path.ts';
+import type { ForwarderReport } from './forwarder-report.ts';
 import { HandOver, type WriteHandOver } from './hand-over.ts';
 import { ForwarderKeeper, type KeeperOptions } from './keeper.ts';
 import { endOf, type Removal, removeForwarder } from './removal.ts';
@@ -140,7 +140,7 @@ export class ForwarderPlane implements DataPlane {
     ];
   }
 
-  async forwarder(): Promise<ForwarderReport> {
+  async report(): Promise<ForwarderReport> {
     const translatedByKernel = await this.#options.readTranslated?.();
     const process = await this.#process();
     const { isOn, why } = this.#handOver;
@@ -189,6 +189,7 @@ export class ForwarderPlane implements DataPlane {
     this.#keeper.release();
   }
 
+  /** After `release`: its last connection has ended, or another process has taken it over. */
   async drained(): Promise<void> {
     const running = this.#keeper.current;
     if (running === undefined) return;

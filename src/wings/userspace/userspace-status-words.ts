@@ -1,13 +1,26 @@
 import type { StatusPage } from '../../agent/status-page.ts';
-import type { ForwarderReport } from '../../dataplanes/contract.ts';
-import { formatWrappedTable } from '../text-table.ts';
-import { bytesText, countText, heads, msText } from './words.ts';
+import { bytesText, countText, heads, msText } from '../../commands/status/words.ts';
+import { formatWrappedTable } from '../../commands/text-table.ts';
+import type { StatusWords, Trouble } from '../../modes/status-words.ts';
+import type { ForwarderReport } from './plane/forwarder-report.ts';
 
 const MANY = 0.8;
 const US_PER_MS = 1000;
 
-/** `forwarder: pid 4711, 2 threads, 312 of 32,256 connections`; none in modes without one. */
-export function forwarderLine({ forwarder }: StatusPage): string[] {
+/** The page of an agent in mode userspace. */
+export interface ForwarderPage extends StatusPage {
+  readonly forwarder?: ForwarderReport;
+}
+
+export const USERSPACE_STATUS_WORDS: StatusWords = {
+  lines: forwarderLine,
+  troubles: forwarderTroubles,
+  details: forwarderCounts,
+  tellsOwnDrift: ({ forwarder }: ForwarderPage) => forwarder?.newConnectionsTo === 'kernel',
+};
+
+/** `forwarder: pid 4711, 2 threads, 312 of 32,256 connections`. */
+function forwarderLine({ forwarder }: ForwarderPage): string[] {
   if (forwarder === undefined) return [];
   const { process, newConnectionsTo } = forwarder;
   if (process === undefined) {
@@ -20,18 +33,13 @@ export function forwarderLine({ forwarder }: StatusPage): string[] {
   return [newConnectionsTo === 'forwarder' ? text : `${text}; new ones go to the kernel`];
 }
 
-interface Told {
-  readonly what: string;
-  readonly next: string;
-}
-
-export function forwarderTroubles({ forwarder }: StatusPage): Told[] {
+function forwarderTroubles({ forwarder }: ForwarderPage): Trouble[] {
   if (forwarder === undefined) return [];
   return [...declinedRows(forwarder), ...whereConnectionsGo(forwarder)];
 }
 
 /** A tenant at the bound: others keep their room. */
-function declinedRows({ declined }: ForwarderReport): Told[] {
+function declinedRows({ declined }: ForwarderReport): Trouble[] {
   if (declined === undefined) return [];
   const { rowCount, namespaces } = declined;
   const named = namespaces.map((each) => `${each.name} (${each.rowCount.toLocaleString('en-US')})`);
@@ -43,7 +51,7 @@ function declinedRows({ declined }: ForwarderReport): Told[] {
   ];
 }
 
-function whereConnectionsGo(forwarder: ForwarderReport): Told[] {
+function whereConnectionsGo(forwarder: ForwarderReport): Trouble[] {
   const { process, newConnectionsTo, why = 'reason unknown' } = forwarder;
   if (newConnectionsTo === 'kernel') {
     return [
@@ -73,8 +81,8 @@ function whereConnectionsGo(forwarder: ForwarderReport): Told[] {
   ];
 }
 
-/** For `-v`. Empty in modes without a forwarder, and while there is none. */
-export function forwarderCounts({ forwarder }: StatusPage, width: number): string {
+/** Empty while there is none. */
+function forwarderCounts({ forwarder }: ForwarderPage, width: number): string {
   const totals = forwarder?.process?.totals;
   if (forwarder === undefined || totals === undefined) return '';
   const count = (value: number, what: string): string[] => [value.toLocaleString('en-US'), what];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ForwarderReport } from '../../dataplanes/contract.ts';
-import { metricsOf, sampleOf } from './testing/told.ts';
+import { metricsOf, sampleOf } from '../../agent/metrics/testing/told.ts';
+import { ForwarderMetrics } from './forwarder-metrics.ts';
+import type { ForwarderReport } from './plane/forwarder-report.ts';
 
 const RUNNING: ForwarderReport = {
   process: {
@@ -28,13 +29,17 @@ const RUNNING: ForwarderReport = {
   translatedByKernel: 8,
 };
 
+function metricsReading(read: () => Promise<ForwarderReport>) {
+  return metricsOf({ series: (set) => new ForwarderMetrics(set, read) });
+}
+
 function value(text: string, series: string): number | undefined {
   return sampleOf(text, `fairlead_forwarder_${series}`);
 }
 
 describe('fairlead_forwarder_* metrics', () => {
   it('are the sums that the forwarder reports', async () => {
-    const text = await metricsOf({ forwarder: async () => RUNNING }).render();
+    const text = await metricsReading(async () => RUNNING).render();
     for (const [series, expected] of [
       ['up', 1],
       ['takes_connections', 1],
@@ -60,7 +65,7 @@ describe('fairlead_forwarder_* metrics', () => {
 
   it('keep the counters of a forwarder that ended, and say that it is down', async () => {
     let report = RUNNING;
-    const metrics = metricsOf({ forwarder: async () => report });
+    const metrics = metricsReading(async () => report);
     await metrics.render();
     report = { newConnectionsTo: 'kernel', why: 'it ended', startCount: 2, handedOver: 31 };
     const text = await metrics.render();

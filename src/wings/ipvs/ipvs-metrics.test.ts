@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { IpvsReport } from '../../dataplanes/contract.ts';
-import { metricsOf, sampleOf } from './testing/told.ts';
+import { metricsOf, sampleOf } from '../../agent/metrics/testing/told.ts';
+import type { Clock } from '../../time/clock.ts';
+import { IpvsMetrics } from './ipvs-metrics.ts';
+import type { IpvsReport } from './plane/report.ts';
 
 const REPORT: IpvsReport = {
   virtualServers: 12,
@@ -15,13 +17,20 @@ const REPORT: IpvsReport = {
   ],
 };
 
+function metricsReading(
+  read: () => Promise<IpvsReport>,
+  clock: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => 0 },
+) {
+  return metricsOf({ series: (set) => new IpvsMetrics(set, { read, clock }) });
+}
+
 function value(text: string, series: string): number | undefined {
   return sampleOf(text, `fairlead_ipvs_${series}`);
 }
 
 describe('fairlead_ipvs_* metrics', () => {
   it('are the sums that the kernel counts', async () => {
-    const text = await metricsOf({ ipvs: async () => REPORT }).render();
+    const text = await metricsReading(async () => REPORT).render();
     for (const [series, expected] of [
       ['virtual_servers{scheduler="rr"}', 10],
       ['virtual_servers{scheduler="mh"}', 2],
@@ -37,7 +46,7 @@ describe('fairlead_ipvs_* metrics', () => {
 
   it('leave out a scheduler that no virtual server has any more', async () => {
     let report = REPORT;
-    const metrics = metricsOf({ ipvs: async () => report });
+    const metrics = metricsReading(async () => report);
     await metrics.render();
     report = { ...REPORT, schedulers: [{ name: 'lc', virtualServers: 1 }] };
     const text = await metrics.render();
@@ -51,7 +60,7 @@ describe('fairlead_ipvs_* metrics', () => {
       if (isBroken) throw new Error('no netlink');
       return REPORT;
     };
-    const metrics = metricsOf({ ipvs: read });
+    const metrics = metricsReading(read);
     await metrics.render();
     isBroken = true;
     const text = await metrics.render();
@@ -67,8 +76,7 @@ describe('fairlead_ipvs_* metrics', () => {
       nowMs += 500;
       return REPORT;
     };
-    const clock = { monotonicMs: () => nowMs, wallMs: () => 0 };
-    const metrics = metricsOf({ ipvs: read, clock });
+    const metrics = metricsReading(read, { monotonicMs: () => nowMs });
     await metrics.render();
     nowMs = 24_999;
     await metrics.render();

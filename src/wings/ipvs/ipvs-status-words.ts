@@ -1,16 +1,27 @@
 import type { StatusPage } from '../../agent/status-page.ts';
-import type { IpvsReport } from '../../dataplanes/contract.ts';
-import { wrapped } from '../terminal/fit.ts';
-import { formatWrappedTable } from '../text-table.ts';
-import { countText, heads } from './words.ts';
+import { countText, heads } from '../../commands/status/words.ts';
+import { wrapped } from '../../commands/terminal/fit.ts';
+import { formatWrappedTable } from '../../commands/text-table.ts';
+import type { StatusWords, Trouble } from '../../modes/status-words.ts';
+import type { IpvsFields } from './ipvs-fields.ts';
+import type { IpvsReport } from './plane/report.ts';
 
 /** Schedulers named in the line; `-v` has all. */
 const NAMED = 3;
 /** Services named one by one. */
 const SHOWN = 3;
 
+/** The page of an agent in mode ipvs. */
+export interface IpvsPage extends StatusPage, IpvsFields {}
+
+export const IPVS_STATUS_WORDS: StatusWords = {
+  lines: ipvsLine,
+  troubles: ipvsTroubles,
+  details: ipvsCounts,
+};
+
 /** `ipvs: 12 virtual servers (10 rr, 2 mh), 250 active connections, 3 destinations draining`. */
-export function ipvsLine({ ipvs }: StatusPage, width: number): string[] {
+function ipvsLine({ ipvs }: IpvsPage, width: number): string[] {
   if (ipvs === undefined) return [];
   const draining = ipvs.drainingDestinations;
   const line = [
@@ -31,8 +42,8 @@ function schedulersText(schedulers: IpvsReport['schedulers']): string {
   return ` (${[...named, ...(sorted.length > NAMED ? ['…'] : [])].join(', ')})`;
 }
 
-/** For `-v`. Empty in modes without IPVS. */
-export function ipvsCounts({ ipvs }: StatusPage, width: number): string {
+/** Empty where it could not be read. */
+function ipvsCounts({ ipvs }: IpvsPage, width: number): string {
   if (ipvs === undefined) return '';
   const count = (value: number, what: string): string[] => [value.toLocaleString('en-US'), what];
   return formatWrappedTable(
@@ -51,12 +62,7 @@ export function ipvsCounts({ ipvs }: StatusPage, width: number): string {
   );
 }
 
-/** Only in a mode that reads the annotation. */
-export function ipvsTroubles({
-  ipvs,
-  ipvsFailure,
-  contents,
-}: StatusPage): { readonly what: string; readonly next: string }[] {
+function ipvsTroubles({ ipvs, ipvsFailure, contents }: IpvsPage): Trouble[] {
   if (ipvs === undefined && ipvsFailure === undefined) return [];
   const unread = ipvsFailure && {
     what: `the counts of IPVS could not be read: ${ipvsFailure.message}`,

@@ -1,7 +1,7 @@
-import type { IpvsReport } from '../../dataplanes/contract.ts';
+import { PacedRead } from '../../agent/metrics/paced-read.ts';
+import type { MetricSet } from '../../agent/metrics.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { MetricSet } from '../metrics.ts';
-import { PacedRead } from './paced-read.ts';
+import type { IpvsReport } from './plane/report.ts';
 
 export interface IpvsReading {
   read(): Promise<IpvsReport>;

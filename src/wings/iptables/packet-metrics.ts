@@ -1,4 +1,4 @@
-import type { CounterMetric, MetricSet } from '../metrics.ts';
+import type { CounterMetric, MetricSet } from '../../agent/metrics.ts';
 
 /** A counter that rules of a mode keep in the kernel, under kube-proxy's name for it. */
 export interface PacketCounter {

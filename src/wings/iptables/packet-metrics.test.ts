@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { MetricSet } from '../metrics.ts';
+import { MetricSet } from '../../agent/metrics.ts';
 import { PacketMetrics } from './packet-metrics.ts';
 
 it('shows the current counters of the kernel, and omits those it does not have', async () => {

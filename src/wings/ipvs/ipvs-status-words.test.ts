@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { snapshotWith } from '../../agent/servers/testing/conditions.ts';
-import type { StatusPage } from '../../agent/status-page.ts';
-import type { IpvsReport } from '../../dataplanes/contract.ts';
-import { statusView } from './view.ts';
+import { statusView } from '../../commands/status/view.ts';
+import { IPVS_STATUS_WORDS, type IpvsPage } from './ipvs-status-words.ts';
+import type { IpvsReport } from './plane/report.ts';
 
 const REPORT: IpvsReport = {
   virtualServers: 12,
@@ -19,14 +19,15 @@ const REPORT: IpvsReport = {
 };
 const CONTENTS = { services: 2, frontends: 12, endpoints: 60 };
 
-function lines(more: Partial<StatusPage>, isVerbose = false): string[] {
+function lines(more: Partial<IpvsPage>, isVerbose = false): string[] {
   const page = {
     ...snapshotWith({ rows: { desired: 5, applied: 5, pending: 0 }, atMs: 3_600_000 * 5 }),
     mode: 'ipvs',
     contents: CONTENTS,
     ...more,
   };
-  return stripVTControlCharacters(statusView(page, { isVerbose })).split('\n');
+  const words = IPVS_STATUS_WORDS;
+  return stripVTControlCharacters(statusView(page, { isVerbose, words })).split('\n');
 }
 
 describe('status of a node with IPVS', () => {
@@ -77,7 +78,7 @@ describe('status of a node with IPVS', () => {
     const all = lines({ ipvs: REPORT, contents });
     assert.match(all.slice(0, 2).join(' '), /^! the scheduler of a\/a is ignored: .*"x" is/);
     assert.ok(all.includes('! the annotations of 4 more Services are ignored'));
-    const inOtherModes = lines({ contents, mode: 'nftables' });
+    const inOtherModes = lines({ contents });
     assert.ok(!inOtherModes.some((line) => line.startsWith('!')));
   });
 

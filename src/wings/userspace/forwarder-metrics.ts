@@ -1,5 +1,5 @@
-import type { ForwarderReport } from '../../dataplanes/contract.ts';
-import type { MetricSet } from '../metrics.ts';
+import type { MetricSet } from '../../agent/metrics.ts';
+import type { ForwarderReport } from './plane/forwarder-report.ts';
 
 const US = 1e6;
 
