@@ -1,12 +1,9 @@
 import type { Finding } from './finding.ts';
+import type { Check } from './run-checks.ts';
 import type { Subject } from './subject.ts';
 
 /** One question to this machine. */
-export interface Check {
-  /** As `-v` and the JSON name it. */
-  readonly name: string;
-  run(subject: Subject): Promise<readonly Finding[]>;
-}
+export type DoctorCheck = Check<Subject, Finding>;
 
 /** A check in two halves: what reads the machine, and the pure function that judges what was read. */
 export interface CheckHalves<Facts> {
@@ -15,6 +12,6 @@ export interface CheckHalves<Facts> {
   judge(facts: Facts): readonly Finding[];
 }
 
-export function check<Facts>({ name, read, judge }: CheckHalves<Facts>): Check {
+export function check<Facts>({ name, read, judge }: CheckHalves<Facts>): DoctorCheck {
   return { name, run: async (subject) => judge(await read(subject)) };
 }

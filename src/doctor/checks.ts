@@ -1,4 +1,4 @@
-import type { Check } from './check.ts';
+import type { DoctorCheck } from './check.ts';
 import { AGENT } from './checks/agent.ts';
 import { AGENT_CAPABILITIES } from './checks/agent-capabilities.ts';
 import { AGENT_CONDITIONS } from './checks/agent-conditions.ts';
@@ -24,7 +24,7 @@ import { RP_FILTER } from './checks/rp-filter.ts';
 import { SRC_VALID_MARK } from './checks/src-valid-mark.ts';
 
 /** All of them, in the order in which their results are shown. */
-export const CHECKS: readonly Check[] = [
+export const CHECKS: readonly DoctorCheck[] = [
   AGENT,
   AGENT_CONDITIONS,
   AGENT_CAPABILITIES,

@@ -1,26 +1,16 @@
-/**
- * `ok`: as Services need it. `note`: works, but not for everybody or not for long. `problem`: breaks
- * Services. `unasked`: could not be asked.
- */
-export type Level = 'ok' | 'note' | 'problem' | 'unasked';
+import type { BasicFinding } from './basic-finding.ts';
+import type { Checked } from './run-checks.ts';
 
-/** One result of a check. */
-export interface Finding {
-  readonly level: Level;
+/** One result of a check of `fairlead doctor`, for programs too. */
+export interface Finding extends BasicFinding {
   /** For programs: stays the same in later versions. */
   readonly code: string;
-  /** The thing and its value, such as `net.ipv4.ip_forward = 0`. */
-  readonly what: string;
   /** What breaks by it. Absent where all is well. */
   readonly why?: string;
-  /** What to do. Absent where all is well. */
-  readonly next?: string;
 }
 
 /** A finding, and the check that it comes from. */
-export interface Result extends Finding {
-  readonly check: string;
-}
+export type Result = Finding & Checked;
 
 export function ok(what: string): Finding {
   return { level: 'ok', code: 'OK', what };

@@ -1,46 +1,25 @@
 import assert from 'node:assert/strict';
-import { constants } from 'node:os';
-import { describe, it } from 'node:test';
-import { NetlinkError } from '../linux/netlink/errors.ts';
-import { SysctlError } from '../linux/sysctl-error.ts';
-import type { Check } from './check.ts';
-import { ok } from './finding.ts';
-import { runChecks } from './run-checks.ts';
-import { subject } from './testing/subject.ts';
+import { it } from 'node:test';
+import { good, problem } from './basic-finding.ts';
+import { type Check, runChecks } from './run-checks.ts';
 
-const failing = (name: string, error: Error): Check => ({
-  name,
-  run: () => Promise.reject(error),
-});
-
-async function found(checks: readonly Check[], deadlineMs?: number): Promise<string[]> {
-  const results = await runChecks(checks, subject(), deadlineMs);
-  return results.map(({ check, level, code }) => `${check}: ${level} ${code}`);
-}
-
-describe('runChecks', () => {
-  it('goes on where a check fails, and says why', async () => {
-    const denied = new NetlinkError('list', { errno: constants.errno.EPERM });
-    const missing = new SysctlError('SYSCTL_MISSING', 'no such sysctl', { next: '' });
-    const advised = Object.assign(new Error('busy'), { code: 'BUSY', next: 'wait' });
-    const checks = [
-      failing('netlink', denied),
-      failing('sysctl', missing),
-      failing('advised', advised),
-      failing('bug', new TypeError('planted')),
-      { name: 'well', run: async () => [ok('well')] },
-    ];
-    assert.deepEqual(await found(checks), [
-      'netlink: unasked NOT_PERMITTED',
-      'sysctl: ok OK',
-      'advised: unasked BUSY',
-      'bug: unasked CHECK_FAILED',
-      'well: ok OK',
-    ]);
+it('runChecks() names the checks that a person waits for', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const checks: readonly Check<undefined>[] = [
+    { name: 'quick', run: async () => [good('done')] },
+    { name: 'slow', run: () => promise.then(() => [good('done')]) },
+  ];
+  const slow: (readonly string[])[] = [];
+  const running = runChecks(checks, undefined, {
+    deadlineMs: 60_000,
+    late: () => problem('late'),
+    failed: () => problem('failed'),
+    onSlow: (names) => slow.push(names),
   });
-
-  it('does not wait for a check after its deadline', async () => {
-    const never: Check = { name: 'never', run: () => new Promise(() => undefined) };
-    assert.deepEqual(await found([never], 10), ['never: unasked CHECK_LATE']);
-  });
+  await new Promise((next) => setImmediate(next));
+  t.mock.timers.tick(1_000);
+  resolve();
+  const found = (await running).map(({ check, level }) => `${check} ${level}`);
+  assert.deepEqual([slow, found], [[['slow']], ['quick ok', 'slow ok']]);
 });

@@ -1,83 +1,64 @@
-import { constants } from 'node:os';
-import { NetlinkError } from '../linux/netlink/errors.ts';
-import { SysctlError, systemCode } from '../linux/sysctl-error.ts';
-import type { Check } from './check.ts';
-import { type Finding, ok, type Result, unasked } from './finding.ts';
-import type { Subject } from './subject.ts';
+import type { BasicFinding } from './basic-finding.ts';
 
-const DEADLINE_MS = 20_000;
-const NOT_PERMITTED = new Set([constants.errno.EPERM, constants.errno.EACCES]);
-
-/** Runs all checks together. One that fails or takes too long says so; the others go on. */
-export async function runChecks(
-  checks: readonly Check[],
-  subject: Subject,
-  deadlineMs: number = DEADLINE_MS,
-): Promise<readonly Result[]> {
-  const results = await Promise.all(
-    checks.map(async (check) => {
-      const findings = await runOne(check, subject, deadlineMs);
-      return findings.map((finding) => ({ check: check.name, ...finding }));
-    }),
-  );
-  return results.flat();
+/** One question, about whatever the context is. */
+export interface Check<Context, Found extends BasicFinding = BasicFinding> {
+  /** As the table of results and the JSON name it. */
+  readonly name: string;
+  run(context: Context): Promise<readonly Found[]>;
 }
 
-async function runOne(
-  check: Check,
-  subject: Subject,
-  deadlineMs: number,
-): Promise<readonly Finding[]> {
-  const late = Promise.withResolvers<readonly Finding[]>();
-  const timer = setTimeout(() => late.resolve([lateFinding(check, deadlineMs)]), deadlineMs);
+/** Where a finding comes from. */
+export interface Checked {
+  readonly check: string;
+}
+
+export interface Conduct<Found> {
+  /** For each check. */
+  readonly deadlineMs: number;
+  /** What is said of a check that gives no answer until then. */
+  late(name: string): Found;
+  /** What is said of a check that fails. */
+  failed(name: string, error: unknown): Found;
+  /** Gets those that run for longer than a person waits in silence. */
+  onSlow?(names: readonly string[]): void;
+}
+
+const SLOW_MS = 1_000;
+
+/** Runs all checks together. One that fails or takes too long does not stop the others. */
+export async function runChecks<Context, Found extends BasicFinding>(
+  checks: readonly Check<Context, Found>[],
+  context: Context,
+  conduct: Conduct<Found>,
+): Promise<readonly (Found & Checked)[]> {
+  const running = new Set(checks.map(({ name }) => name));
+  const slow = setTimeout(() => conduct.onSlow?.([...running]), SLOW_MS);
   try {
-    return await Promise.race([check.run(subject), late.promise]);
+    const results = await Promise.all(
+      checks.map(async (check) => {
+        const findings = await runOne(check, context, conduct);
+        running.delete(check.name);
+        return findings.map((finding) => ({ check: check.name, ...finding }));
+      }),
+    );
+    return results.flat();
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+async function runOne<Context, Found extends BasicFinding>(
+  check: Check<Context, Found>,
+  context: Context,
+  { deadlineMs, late, failed }: Conduct<Found>,
+): Promise<readonly Found[]> {
+  const { promise, resolve } = Promise.withResolvers<readonly Found[]>();
+  const timer = setTimeout(() => resolve([late(check.name)]), deadlineMs);
+  try {
+    return await Promise.race([check.run(context), promise]);
   } catch (error) {
-    return [failedFinding(check, error)];
+    return [failed(check.name, error)];
   } finally {
     clearTimeout(timer);
   }
-}
-
-function lateFinding({ name }: Check, deadlineMs: number): Finding {
-  return unasked('CHECK_LATE', {
-    what: `${name}: no answer within ${deadlineMs / 1000} s`,
-    why: 'what it asks for is not known',
-    next: 'retry when the machine is less busy',
-  });
-}
-
-/** The kernel's reason, and what is missing for an answer. */
-function failedFinding({ name }: Check, error: unknown): Finding {
-  const message = error instanceof Error ? error.message : String(error);
-  if (isDenied(error)) {
-    return unasked('NOT_PERMITTED', {
-      what: `${name}: ${message}`,
-      why: 'the kernel answers only to a process with CAP_NET_ADMIN',
-      next: 'run the command as root, or in the pod of the agent: kubectl exec … -- fairlead doctor',
-    });
-  }
-  if (error instanceof SysctlError && error.code === 'SYSCTL_MISSING') {
-    return ok(`${name}: ${error.message}: this kernel has no such setting`);
-  }
-  if (hasAdvice(error)) {
-    const why = 'what the check asks for is not known';
-    return unasked(error.code, { what: `${name}: ${message}`, why, next: error.next });
-  }
-  return unasked('CHECK_FAILED', {
-    what: `${name}: ${message}`,
-    why: 'what it asks for is not known',
-    next: 'report it as a bug of Fairlead, with the output of fairlead doctor -o json',
-  });
-}
-
-function isDenied(error: unknown): boolean {
-  if (error instanceof NetlinkError) return NOT_PERMITTED.has(error.errno);
-  if (error instanceof SysctlError) return error.code === 'SYSCTL_DENIED';
-  return ['EPERM', 'EACCES'].includes(systemCode(error) ?? '');
-}
-
-/** An error of ours that says what to do. */
-function hasAdvice(error: unknown): error is Error & { code: string; next: string } {
-  return error instanceof Error && 'next' in error && systemCode(error) !== undefined;
 }

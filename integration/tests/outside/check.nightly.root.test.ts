@@ -6,7 +6,7 @@ import { enterNamespace, ipBatch, namespaceName } from '../../../lab/host/namesp
 import { type RunResult, tryRun } from '../../../lab/host/run.ts';
 import { nodeAddress, podCidr } from '../../../lab/network/plan.ts';
 import { startNetexec } from '../../../lab/servers/netexec.ts';
-import type { Finding } from '../../../src/wings/outside/check/check.ts';
+import type { CheckedData } from '../../../src/wings/outside/check/view.ts';
 import { OutsideScene } from './scene.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../../src/main.ts');
@@ -17,7 +17,7 @@ const PROBLEMS_EXIT = 3;
 interface Report {
   readonly answer: string;
   readonly problemCount: number;
-  readonly checks: readonly (Finding & { readonly name: string })[];
+  readonly checks: readonly CheckedData[];
 }
 
 describe('fairlead outside check', { timeout: LONG_MS }, () => {
@@ -191,7 +191,7 @@ describe('fairlead outside check', { timeout: LONG_MS }, () => {
   });
 });
 
-function findingOf(report: Report, name: string): Finding {
+function findingOf(report: Report, name: string): CheckedData {
   const found = report.checks.find((each) => each.name === name);
   assert.ok(found, `no check ${name}`);
   return found;

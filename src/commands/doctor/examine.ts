@@ -1,12 +1,12 @@
 import { CHECKS } from '../../doctor/checks.ts';
 import { preflightOf, readMachine } from '../../doctor/preflight.ts';
 import { type Report, reportOf } from '../../doctor/report.ts';
-import { runChecks } from '../../doctor/run-checks.ts';
+import { runDoctorChecks } from '../../doctor/run-doctor-checks.ts';
 import type { Patient } from './subject.ts';
 
 /** Makes every check. */
 export async function reportOn({ subject, agent }: Patient): Promise<Report> {
-  const results = await runChecks(CHECKS, subject);
+  const results = await runDoctorChecks(CHECKS, subject);
   const modes = preflightOf(subject.modes, await readMachine());
   return reportOf({ results, modes, mode: subject.usedMode, node: agent?.nodeName });
 }

@@ -1,21 +1,13 @@
-import type { Level, Result } from '../../doctor/finding.ts';
+import type { Level } from '../../doctor/basic-finding.ts';
+import type { Result } from '../../doctor/finding.ts';
 import type { Report } from '../../doctor/report.ts';
 import { colour, countText } from '../status/words.ts';
 import { wrapped } from '../terminal/fit.ts';
 import { visible } from '../terminal/visible.ts';
+import { findingLines, HEADS } from './finding-text.ts';
 
-const INDENT = '  ';
-const LABELS = ['why', 'next'] as const;
-const LABEL_WIDTH = 6;
 const ORDER: readonly Level[] = ['problem', 'unasked', 'note', 'ok'];
 const COLOURS = { problem: 'red', unasked: 'yellow', note: 'yellow', ok: 'green' } as const;
-const HEADS: Readonly<Record<Level, string>> = {
-  problem: 'problem',
-  unasked: 'not checked',
-  note: 'note',
-  ok: 'ok',
-};
-
 export interface DoctorForm {
   /** Passed checks too. */
   readonly isVerbose: boolean;
@@ -61,27 +53,11 @@ function together(results: readonly Result[]): readonly (readonly [Result, ...Re
 }
 
 function resultText(results: readonly [Result, ...Result[]], width: number): string {
-  const [result] = results;
-  const { level, code } = result;
+  const [{ level, code, why, next }] = results;
   const head = `${colour(COLOURS[level], HEADS[level])}  ${colour('bold', code)}`;
-  const lines = LABELS.flatMap((label) => {
-    const text = result[label];
-    return text === undefined ? [] : labelled(label, text, width);
-  });
-  const whats = results.flatMap(({ what }) => indented(what, width));
-  return [head, ...whats, ...lines].join('\n');
-}
-
-function indented(text: string, width: number): string[] {
-  return wrapped(visible(text), width - INDENT.length).map((line) => INDENT + line);
-}
-
-function labelled(label: string, text: string, width: number): string[] {
-  const room = width - INDENT.length - LABEL_WIDTH;
-  return wrapped(visible(text), room).map((line, index) => {
-    const head = index === 0 ? label : '';
-    return `${INDENT}${colour('dim', head.padEnd(LABEL_WIDTH))}${line}`;
-  });
+  const whats = results.map(({ what }) => what);
+  const dim = (text: string): string => colour('dim', text);
+  return [head, ...findingLines({ whats, why, next }, { width, dim })].join('\n');
 }
 
 /** One line for each. */

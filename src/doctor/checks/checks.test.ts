@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nameProcess } from '../../linux/process-name.ts';
-import type { Check } from '../check.ts';
+import type { DoctorCheck } from '../check.ts';
 import type { Subject } from '../subject.ts';
 import { conditions, MODE, subject, sysctlsWith } from '../testing/subject.ts';
 import { AGENT_CAPABILITIES } from './agent-capabilities.ts';
@@ -12,7 +12,7 @@ import { KERNEL_STATE } from './kernel-state.ts';
 import { MODE_SYSCTLS } from './mode-sysctls.ts';
 import { MODES } from './modes.ts';
 
-async function found(check: Check, of: Subject): Promise<string[]> {
+async function found(check: DoctorCheck, of: Subject): Promise<string[]> {
   return (await check.run(of)).map(({ level, code }) => `${level} ${code}`);
 }
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
-import { runChecks } from '../run-checks.ts';
+import { runDoctorChecks } from '../run-doctor-checks.ts';
 import { subject } from '../testing/subject.ts';
 import { CONNTRACK_LOSSES } from './conntrack-losses.ts';
 import { CONNTRACK_ROOM } from './conntrack-room.ts';
@@ -28,7 +28,7 @@ it('names a full table and what was lost by it', async (t) => {
   const sysctls = kernelSysctls();
   const of = subject({ sysctls });
   const found = async (): Promise<string[]> =>
-    (await runChecks([CONNTRACK_ROOM, CONNTRACK_LOSSES], of)).map(({ code }) => code);
+    (await runDoctorChecks([CONNTRACK_ROOM, CONNTRACK_LOSSES], of)).map(({ code }) => code);
   assert.deepEqual(await found(), ['OK', 'OK']);
   const change = sysctls.write(MAX, String(ROOM));
   t.after(() => change && sysctls.write(MAX, change.before));

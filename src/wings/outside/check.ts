@@ -7,7 +7,7 @@ import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { effectiveCapabilities } from '../../linux/capabilities.ts';
 import { agent, service } from './check/agent.ts';
 import { apiServer, rights, token } from './check/api-server.ts';
-import type { Check } from './check/check.ts';
+import type { OutsideCheck } from './check/check.ts';
 import { clusterIps } from './check/cluster-ips.ts';
 import { type ClusterView, readCluster } from './check/cluster-view.ts';
 import { forwarding, reversePath } from './check/kernel-settings.ts';
@@ -16,15 +16,15 @@ import { clusterDns, names } from './check/names.ts';
 import { podRanges, serviceRanges } from './check/overlap.ts';
 import { podRoutes } from './check/pod-routes.ts';
 import { otherProxies, ports } from './check/ports.ts';
-import { runChecks } from './check/run-checks.ts';
-import { checkView, verdictOf } from './check/view.ts';
+import { runOutsideChecks } from './check/run-outside-checks.ts';
+import { checkedData, checkView, verdictOf } from './check/view.ts';
 import { CONFIG_FILE } from './paths.ts';
 
 const PROBLEMS_EXIT = 3;
 const DEADLINE_MS = 30_000;
 const USUAL_WIDTH = 80;
 
-const CHECKS: readonly Check[] = [
+const CHECKS: readonly OutsideCheck[] = [
   apiServer,
   token,
   rights,
@@ -75,11 +75,12 @@ async function check({ config, runFolder, output }: CheckOptions): Promise<void>
     signal,
   };
   try {
-    const checked = await runChecks(CHECKS, context, (slow) => {
-      printNote(`checking: ${slow.join(', ')}`);
+    const checked = await runOutsideChecks(CHECKS, context, {
+      deadlineMs: DEADLINE_MS,
+      onSlow: (names) => printNote(`checking: ${names.join(', ')}`),
     });
     const verdict = verdictOf(checked);
-    if (output === 'json') printJson({ ...verdict, checks: checked });
+    if (output === 'json') printJson({ ...verdict, checks: checked.map(checkedData) });
     else printPage(checkView(checked, process.stdout.columns ?? USUAL_WIDTH));
     if (verdict.problemCount > 0) process.exitCode = PROBLEMS_EXIT;
   } finally {

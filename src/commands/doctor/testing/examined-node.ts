@@ -6,7 +6,7 @@ import { readStatus } from '../../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../../agent/status-page.ts';
 import { CHECKS } from '../../../doctor/checks.ts';
 import type { Result } from '../../../doctor/finding.ts';
-import { runChecks } from '../../../doctor/run-checks.ts';
+import { runDoctorChecks } from '../../../doctor/run-doctor-checks.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
 import { type ChildProgram, startChild } from '../../../linux/testing/child-program.ts';
@@ -80,7 +80,7 @@ export async function startAgent(
 
 async function examine(runFolder: string): Promise<readonly Result[]> {
   const { subject } = await readPatient(runFolder);
-  return await runChecks(CHECKS, subject);
+  return await runDoctorChecks(CHECKS, subject);
 }
 
 /** Level and code of everything that is not as it should be, each once. */

@@ -1,4 +1,5 @@
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../../../cluster/json.ts';
+import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
 import type { NodeAgent } from '../agents.ts';
 import { askNodes } from '../ask-nodes.ts';
 import type { Kubectl } from '../kubectl.ts';
@@ -15,7 +16,7 @@ import {
   rolloutOf,
 } from './daemon-sets.ts';
 import { podSpecOf } from './manifests.ts';
-import type { Check, Found } from './step.ts';
+import type { StepCheck } from './step.ts';
 
 /** By which a DaemonSet of kube-proxy is stopped, in a way that can be undone: no node has this label. */
 export const PARKED = { key: 'kube-proxy', value: 'parked' } as const;
@@ -26,18 +27,17 @@ const ANSWER_MS = 60_000;
 const HEALTHZ_PORT = 10_256;
 const LEFTOVERS_CHECK = 'kube-proxy-leftovers';
 
-type Asked = (asking: Asking) => Promise<Found>;
+type Findings = readonly BasicFinding[];
 
-function checkOf(kubectl: Kubectl, ask: Asked): Check {
+function checkOf(kubectl: Kubectl, ask: (asking: Asking) => Promise<Findings>): StepCheck {
   return async (signal) => await ask({ kubectl, call: { timeoutMs: CALL_MS, signal } });
 }
 
-const holds = (what: string): Found => ({ holds: true, what });
-const fails = (...why: string[]): Found => ({ holds: false, why });
+const fails = (...why: readonly string[]): Findings => why.map((what) => problem(what));
 
 /** One sentence for each that is not well; else the word for all. */
-function unless(why: readonly string[], what: string): Found {
-  return why.length === 0 ? holds(what) : { holds: false, why };
+function unless(why: readonly string[], what: string): Findings {
+  return why.length === 0 ? [good(what)] : fails(...why);
 }
 
 export function isParked(daemonSet: JsonRecord): boolean {
@@ -45,7 +45,7 @@ export function isParked(daemonSet: JsonRecord): boolean {
 }
 
 /** That a DaemonSet does not exist. */
-export function isGone(kubectl: Kubectl, name: DaemonSetName): Check {
+export function isGone(kubectl: Kubectl, name: DaemonSetName): StepCheck {
   return checkOf(kubectl, async (asking) => {
     if ((await readDaemonSet(asking, name)) !== undefined) return fails(`DaemonSet ${name} exists`);
     const left = await readPods(asking, name);
@@ -57,37 +57,42 @@ export function isGone(kubectl: Kubectl, name: DaemonSetName): Check {
 }
 
 /** That Fairlead runs from this image on every node that has kube-proxy, and says that it is ready. */
-export function agentsReady(kubectl: Kubectl, image?: string): Check {
+export function agentsReady(kubectl: Kubectl, image?: string): StepCheck {
   return checkOf(kubectl, async (asking) => {
     const daemonSet = await readDaemonSet(asking, 'fairlead');
     if (daemonSet === undefined) return fails('there is no DaemonSet fairlead');
     if (image !== undefined && imageOf(daemonSet, 'fairlead') !== image) {
       return fails(`DaemonSet fairlead has the image ${imageOf(daemonSet, 'fairlead')}`);
     }
-    const agents = await runningAgents(asking, daemonSet);
-    if (!Array.isArray(agents)) return agents;
-    const answers = await askNodes(kubectl, agents, {
+    return await askAgents(asking, daemonSet, {
       args: ['status', '-o', 'json'],
-      timeoutMs: ANSWER_MS,
-      read: ({ stdout }) => readiness(recordSaid(stdout)),
+      read: (stdout) => readiness(recordSaid(stdout)),
+      what: (count) => `${count} of ${count} nodes ready`,
     });
-    const why = answers.flatMap((answer) => {
-      const trouble = answer.answers ? answer.said : answer.why;
-      return trouble === undefined ? [] : [`${answer.node}: ${trouble}`];
-    });
-    return unless(why, `${agents.length} of ${agents.length} nodes ready`);
   });
 }
 
-/** Undefined: ready. */
-function readiness(page: JsonRecord): string | undefined {
-  if (saidBoolean(page, 'isReady')) return undefined;
+/** Empty: ready. */
+function readiness(page: JsonRecord): readonly string[] {
+  if (saidBoolean(page, 'isReady')) return [];
   const [first = {}] = arrayAt(page, 'troubles').filter(isRecord);
-  return textAt(first, 'what') || 'Fairlead is not ready';
+  return [textAt(first, 'what') || 'Fairlead is not ready'];
 }
 
-/** The agents of all nodes, or what is missing. */
-async function runningAgents(asking: Asking, daemonSet: JsonRecord): Promise<NodeAgent[] | Found> {
+interface AgentQuestion {
+  readonly args: readonly string[];
+  /** What an agent complains about. */
+  read(stdout: string): readonly string[];
+  /** Where none does; gets the count of nodes. */
+  what(count: number): string;
+}
+
+/** Asks the agents of all nodes, if every node has one. */
+async function askAgents(
+  asking: Asking,
+  daemonSet: JsonRecord,
+  { args, read, what }: AgentQuestion,
+): Promise<Findings> {
   const rollout = rolloutOf(daemonSet);
   if (rollout === undefined) return fails('DaemonSet fairlead: its change is not rolled out yet');
   const [own, others] = await Promise.all([
@@ -104,45 +109,48 @@ async function runningAgents(asking: Asking, daemonSet: JsonRecord): Promise<Nod
       .filter((pod) => !served.has(nodeOf(pod)))
       .map((pod) => `${nodeOf(pod)}: kube-proxy serves it, and it has no pod of Fairlead`),
   ];
-  if (why.length > 0) return { holds: false, why };
+  if (why.length > 0) return fails(...why);
   const { desired, updated } = rollout;
   if (desired === 0 || own.length !== desired || updated !== desired) {
     return fails(`${Math.min(own.length, updated)} of ${desired} pods of Fairlead are made`);
   }
-  return own.map((pod) => ({
-    node: nodeOf(pod),
-    pod: {
-      namespace: NAMESPACE,
-      name: textAt(recordAt(pod, 'metadata'), 'name'),
-      container: 'fairlead',
-    },
-  }));
+  const answers = await askNodes(asking.kubectl, own.map(agentOf), {
+    args,
+    timeoutMs: ANSWER_MS,
+    read: ({ stdout }) => read(stdout),
+  });
+  const complaints = answers.flatMap((answer) =>
+    (answer.answers ? answer.said : [answer.why]).map((text) => `${answer.node}: ${text}`),
+  );
+  return unless(complaints, what(own.length));
+}
+
+function agentOf(pod: JsonRecord): NodeAgent {
+  const name = textAt(recordAt(pod, 'metadata'), 'name');
+  return { node: nodeOf(pod), pod: { namespace: NAMESPACE, name, container: 'fairlead' } };
 }
 
 /** That Kubernetes, too, has all pods of Fairlead as ready, and that every kernel has what is desired. */
-export function agentsComplete(kubectl: Kubectl): Check {
+export function agentsComplete(kubectl: Kubectl): StepCheck {
   return checkOf(kubectl, async (asking) => {
     const daemonSet = await readDaemonSet(asking, 'fairlead');
     const rollout = daemonSet && rolloutOf(daemonSet);
     if (daemonSet === undefined || rollout === undefined) return fails('no DaemonSet fairlead yet');
     const { ready, desired } = rollout;
     if (desired === 0 || ready !== desired) return fails(`${ready} of ${desired} pods are ready`);
-    const agents = await runningAgents(asking, daemonSet);
-    if (!Array.isArray(agents)) return agents;
-    const answers = await askNodes(kubectl, agents, {
+    return await askAgents(asking, daemonSet, {
       args: ['diff', '-o', 'json'],
-      timeoutMs: ANSWER_MS,
-      read: ({ stdout }) => listSaid(stdout).length,
+      read: (stdout) => differenceText(listSaid(stdout).length),
+      what: () => `${ready} of ${desired} pods ready, every kernel as desired`,
     });
-    const why = answers.flatMap((answer) => {
-      if (!answer.answers) return [`${answer.node}: ${answer.why}`];
-      return answer.said === 0 ? [] : [`${answer.node}: ${answer.said} differences in the kernel`];
-    });
-    return unless(why, `${ready} of ${desired} pods ready, every kernel as desired`);
   });
 }
 
-export function kubeProxyParked(kubectl: Kubectl): Check {
+function differenceText(count: number): readonly string[] {
+  return count === 0 ? [] : [`${count} differences in the kernel`];
+}
+
+export function kubeProxyParked(kubectl: Kubectl): StepCheck {
   return checkOf(kubectl, async (asking) => {
     const daemonSet = await readDaemonSet(asking, 'kube-proxy');
     if (daemonSet !== undefined && !isParked(daemonSet)) return fails('kube-proxy is not stopped');
@@ -155,7 +163,7 @@ export function kubeProxyParked(kubectl: Kubectl): Check {
 }
 
 /** That kube-proxy runs on every node; its ports may still be Fairlead's. */
-export function kubeProxyRuns(kubectl: Kubectl): Check {
+export function kubeProxyRuns(kubectl: Kubectl): StepCheck {
   return checkOf(kubectl, async (asking) => {
     const daemonSet = await readDaemonSet(asking, 'kube-proxy');
     if (daemonSet === undefined) return fails('there is no DaemonSet kube-proxy');
@@ -165,12 +173,12 @@ export function kubeProxyRuns(kubectl: Kubectl): Check {
     const { desired, updated, ready } = rollout;
     const isComplete = desired > 0 && ready === desired && updated === desired;
     const what = `${ready} of ${desired} pods of kube-proxy run`;
-    return isComplete ? holds(what) : fails(what);
+    return [isComplete ? good(what) : problem(what)];
   });
 }
 
 /** That kube-proxy on every node says that it has written its rules. */
-export function kubeProxyHealthy(kubectl: Kubectl): Check {
+export function kubeProxyHealthy(kubectl: Kubectl): StepCheck {
   return checkOf(kubectl, async (asking) => {
     const nodes = (await readPods(asking, 'kube-proxy')).map(nodeOf);
     const asked = nodes.map(async (node) => {
@@ -190,7 +198,7 @@ export function kubeProxyHealthy(kubectl: Kubectl): Check {
 export function cleanupEnded(
   kubectl: Kubectl,
   name: 'kube-proxy-cleanup' | 'fairlead-cleanup',
-): Check {
+): StepCheck {
   return checkOf(kubectl, async (asking) => {
     const daemonSet = await readDaemonSet(asking, name);
     const rollout = daemonSet && rolloutOf(daemonSet);
@@ -207,22 +215,15 @@ export function cleanupEnded(
 }
 
 /** That `fairlead doctor` finds nothing of kube-proxy in the kernel of any node. */
-export function noLeftovers(kubectl: Kubectl): Check {
+export function noLeftovers(kubectl: Kubectl): StepCheck {
   return checkOf(kubectl, async (asking) => {
     const daemonSet = await readDaemonSet(asking, 'fairlead');
     if (daemonSet === undefined) return fails('there is no DaemonSet fairlead');
-    const agents = await runningAgents(asking, daemonSet);
-    if (!Array.isArray(agents)) return agents;
-    const answers = await askNodes(kubectl, agents, {
+    return await askAgents(asking, daemonSet, {
       args: ['doctor', '-o', 'json'],
-      timeoutMs: ANSWER_MS,
-      read: ({ stdout }) => leftoversIn(recordSaid(stdout)),
+      read: (stdout) => leftoversIn(recordSaid(stdout)),
+      what: () => 'nothing of kube-proxy in any kernel',
     });
-    const why = answers.flatMap((answer) => {
-      if (!answer.answers) return [`${answer.node}: ${answer.why}`];
-      return answer.said.map((what) => `${answer.node}: ${what}`);
-    });
-    return unless(why, 'nothing of kube-proxy in any kernel');
   });
 }
 

@@ -4,12 +4,13 @@ import { CommandError } from '../../../commands/command-error.ts';
 import { printWarning } from '../../../commands/terminal/print.ts';
 import { buildConfig } from '../../../config/load.ts';
 import { formatProblem } from '../../../config/problem.ts';
+import { good, problem } from '../../../doctor/basic-finding.ts';
 import { getJson, type Kubectl } from '../kubectl.ts';
 import { missingRights, type Right, rightText } from '../rights.ts';
 import { imageOf } from './checks.ts';
 import { type Asking, NAMESPACE, readDaemonSet } from './daemon-sets.ts';
 import type { ProxyFiles } from './manifests.ts';
-import type { Check } from './step.ts';
+import type { StepCheck } from './step.ts';
 
 const CALL_MS = 15_000;
 /** The mode that shares nothing with kube-proxy, whichever mode that has: both can run at once. */
@@ -68,7 +69,7 @@ export function configured(given: ProxyFiles): ProxyFiles {
 }
 
 /** That the person may do all of it, and that every node has a kernel that Fairlead runs on. */
-export function prerequisites(kubectl: Kubectl, what: string): Check {
+export function prerequisites(kubectl: Kubectl, what: string): StepCheck {
   return async (signal) => {
     const call = { timeoutMs: CALL_MS, signal };
     const missing = await missingRights(kubectl, { rights: RIGHTS, ...call });
@@ -80,7 +81,7 @@ export function prerequisites(kubectl: Kubectl, what: string): Check {
       return [`${textAt(recordAt(node, 'metadata'), 'name')}: kernel ${kernel} is older than 5.13`];
     });
     const why = [...missing.map((right) => `you may not ${rightText(right)}`), ...old];
-    return why.length === 0 ? { holds: true, what } : { holds: false, why };
+    return why.length === 0 ? [good(what)] : why.map((each) => problem(each));
   };
 }
 

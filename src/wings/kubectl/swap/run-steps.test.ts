@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CommandError } from '../../../commands/command-error.ts';
+import { good, problem } from '../../../doctor/basic-finding.ts';
 import { failed, PlantedKubectl, printed } from '../testing/planted-kubectl.ts';
 import { runSteps, type StepListener } from './run-steps.ts';
-import { allHold, type Check, type Found, type Step } from './step.ts';
+import { allHold, type Step, type StepCheck } from './step.ts';
 
 const QUIET: StepListener = {
   begins: () => undefined,
@@ -11,12 +12,12 @@ const QUIET: StepListener = {
   waits: () => undefined,
   ended: () => undefined,
 };
-const YES: Found = { holds: true, what: 'so' };
-const NO: Found = { holds: false, why: ['not so'] };
+const YES = [good('so')];
+const NO = [problem('not so')];
 
 /** A step that is done once its change was made, as far as `after` says. */
-function step(kubectl: PlantedKubectl, title: string, after: Found = YES): Step {
-  const isMade: Check = async () =>
+function step(kubectl: PlantedKubectl, title: string, after = YES): Step {
+  const isMade: StepCheck = async () =>
     kubectl.asked.some(({ args }) => args.includes(title)) ? after : NO;
   const changes = [{ args: ['change', title] }];
   return { title, changes, isDone: isMade, check: isMade, timeoutMs: 0, next: 'mend it' };
@@ -80,14 +81,14 @@ describe('runSteps()', () => {
   it('waits for a check that does not hold at first', async () => {
     const kubectl = planted();
     const answers = [NO, NO, YES];
-    const check: Check = async () => answers.shift() ?? assert.fail('asked again');
+    const check: StepCheck = async () => answers.shift() ?? assert.fail('asked again');
     const slow = { ...step(kubectl, 'a'), isDone: undefined, check, timeoutMs: 60_000 };
     assert.deepEqual((await run(kubectl, [slow])).states, ['done']);
   });
 
   it('takes a check that cannot be made for one that does not hold', async () => {
     const kubectl = planted();
-    const check: Check = async () => {
+    const check: StepCheck = async () => {
       throw new CommandError('no answer', { code: 'KUBECTL_FAILED', next: '' });
     };
     const { last } = await run(kubectl, [{ ...step(kubectl, 'a'), isDone: undefined, check }]);
@@ -97,15 +98,13 @@ describe('runSteps()', () => {
 
 describe('allHold()', () => {
   it('has all complaints, or all that holds', async () => {
-    const { signal } = new AbortController();
-    const of =
-      (found: Found): Check =>
-      async () =>
-        found;
-    assert.deepEqual(await allHold(of(YES), of(YES))(signal), { holds: true, what: 'so, so' });
-    assert.deepEqual(await allHold(of(NO), of(YES), of(NO))(signal), {
-      holds: false,
-      why: ['not so', 'not so'],
-    });
+    const last = async (...found: (typeof YES)[]) => {
+      const check = allHold(...found.map((each) => async () => each));
+      const checking = { ...step(planted(), 'a'), isDone: undefined, changes: [], check };
+      return (await run(planted(), [checking])).last;
+    };
+    const [held, not] = [await last(YES, YES), await last(NO, YES, NO)];
+    assert.deepEqual([held?.state, held?.what, held?.why], ['done', 'so, so', []]);
+    assert.deepEqual([not?.state, not?.what, not?.why], ['failed', '', ['not so', 'not so']]);
   });
 });

@@ -1,7 +1,8 @@
 import { CommandError } from '../../../commands/command-error.ts';
+import { type Level, ofLevel } from '../../../doctor/basic-finding.ts';
 import { sleep } from '../../../time/sleep.ts';
 import { complaintOf, type Kubectl } from '../kubectl.ts';
-import type { Change, Check, Found, Step, StepResult } from './step.ts';
+import type { Change, Step, StepCheck, StepResult } from './step.ts';
 
 /** Told as it happens. */
 export interface StepListener {
@@ -49,9 +50,11 @@ async function runStep(
 ): Promise<StepResult> {
   const { isDryRun, listener, signal } = of;
   const before = step.isDone && (await asked(step.isDone, signal));
-  if (before?.holds) return { step, state: 'already', what: before.what, why: [], because: [] };
-  if (isDryRun) return { step, state: 'planned', what: '', why: [], because: before?.why ?? [] };
   const because = before?.why ?? [];
+  if (before !== undefined && because.length === 0) {
+    return { step, state: 'already', ...before, because };
+  }
+  if (isDryRun) return { step, state: 'planned', what: '', why: [], because };
   if (step.changes.length > 0) listener.runs(because);
   for (const change of step.changes) {
     const complaint = await make(kubectl, change, signal);
@@ -62,25 +65,30 @@ async function runStep(
   const deadlineMs = performance.now() + step.timeoutMs;
   let told = '';
   for (;;) {
-    const found = await asked(step.check, signal);
+    const { what, why } = await asked(step.check, signal);
     signal.throwIfAborted();
-    if (found.holds) return { step, state: 'done', what: found.what, why: [], because };
+    if (why.length === 0) return { step, state: 'done', what, why, because };
     if (performance.now() >= deadlineMs) {
-      return { step, state: 'failed', what: '', why: found.why, because, failedAt: 'check' };
+      return { step, state: 'failed', what: '', why, because, failedAt: 'check' };
     }
-    if (told !== found.why.join()) listener.waits(found.why);
-    told = found.why.join();
+    if (told !== why.join()) listener.waits(why);
+    told = why.join();
     await sleep(POLL_MS, signal);
   }
 }
 
 /** A check that cannot be made does not hold: the API server may be back before the deadline. */
-async function asked(check: Check, signal: AbortSignal): Promise<Found> {
+async function asked(
+  check: StepCheck,
+  signal: AbortSignal,
+): Promise<Pick<StepResult, 'what' | 'why'>> {
   try {
-    return await check(signal);
+    const found = await check(signal);
+    const texts = (level: Level) => ofLevel(level, found).map(({ what }) => what);
+    return { what: texts('ok').join(', '), why: texts('problem') };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return { holds: false, why: [error.message] };
+    return { what: '', why: [error.message] };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonRecord } from '../../../cluster/json.ts';
+import type { BasicFinding } from '../../../doctor/basic-finding.ts';
 
 /** A call of kubectl that changes the cluster. */
 export interface Change {
@@ -7,13 +8,8 @@ export interface Change {
   readonly objects?: readonly JsonRecord[];
 }
 
-/** What a check found. */
-export type Found =
-  | { readonly holds: true; readonly what: string }
-  /** What is not as it should be, one sentence for each. */
-  | { readonly holds: false; readonly why: readonly string[] };
-
-export type Check = (signal: AbortSignal) => Promise<Found>;
+/** Holds if it finds no problem. */
+export type StepCheck = (signal: AbortSignal) => Promise<readonly BasicFinding[]>;
 
 /** A step of a procedure: changes, and the check without which the next one must not begin. */
 export interface Step {
@@ -21,9 +17,9 @@ export interface Step {
   readonly title: string;
   readonly changes: readonly Change[];
   /** Whether there is nothing left to do; undefined: this cannot be seen, and the changes are harmless. */
-  readonly isDone: Check | undefined;
+  readonly isDone: StepCheck | undefined;
   /** Polled after the changes, until it holds. */
-  readonly check: Check;
+  readonly check: StepCheck;
   /** How long it may take until the check holds. */
   readonly timeoutMs: number;
   /** What to do where it does not. */
@@ -45,15 +41,10 @@ export interface StepResult {
   readonly failedAt?: 'kubectl' | 'check';
 }
 
-export function allHold(...checks: readonly Check[]): Check {
+export function allHold(...checks: readonly StepCheck[]): StepCheck {
   return async (signal) => {
-    const found: Found[] = [];
-    for (const check of checks) found.push(await check(signal));
-    const why = found.flatMap((each) => (each.holds ? [] : each.why));
-    if (why.length > 0) return { holds: false, why };
-    return {
-      holds: true,
-      what: found.flatMap((each) => (each.holds ? [each.what] : [])).join(', '),
-    };
+    const found: BasicFinding[] = [];
+    for (const check of checks) found.push(...(await check(signal)));
+    return found;
   };
 }

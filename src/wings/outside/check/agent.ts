@@ -4,8 +4,9 @@ import { readStatus } from '../../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../../agent/status-page.ts';
 import { STATUS_SOCKET } from '../../../commands/run/folder.ts';
 import { isWell } from '../../../commands/status/summary.ts';
+import { type BasicFinding, good, problem, skipped } from '../../../doctor/basic-finding.ts';
 import { whyNotReady } from '../wait-ready.ts';
-import { type Check, type CheckContext, type Finding, good, problem, skipped } from './check.ts';
+import { type CheckContext, check } from './check.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { type Connected, connectedText, tryConnect } from './connect.ts';
 import type { ListedService } from './listed.ts';
@@ -17,36 +18,30 @@ const START =
   'start it: systemctl start fairlead; if it does not stay up, journalctl -u fairlead says why';
 
 /** Whether Fairlead runs and has everything in the kernel. */
-export const agent: Check = {
-  name: 'agent',
-  run: async (context) => {
-    const page = await readAgent(context);
-    if (page === undefined) return skipped(NOT_RUNNING, START);
-    const { rows, mode } = page;
-    if (!isWell(page)) {
-      const next = 'fairlead status shows all of its state; journalctl -u fairlead, its log';
-      return problem(`${NOT_READY}: ${whyNotReady(page)}`, next);
-    }
-    return good(
-      `ready, mode ${mode}; ${rows.applied} of ${rows.desired} service ports in the kernel`,
-    );
-  },
-};
+export const agent = check('agent', async (context) => {
+  const page = await readAgent(context);
+  if (page === undefined) return skipped(NOT_RUNNING, START);
+  const { rows, mode } = page;
+  if (!isWell(page)) {
+    const next = 'fairlead status shows all of its state; journalctl -u fairlead, its log';
+    return problem(`${NOT_READY}: ${whyNotReady(page)}`, next);
+  }
+  return good(
+    `ready, mode ${mode}; ${rows.applied} of ${rows.desired} service ports in the kernel`,
+  );
+});
 
 /** The name of the check that a verdict rests on. */
 export const PROOF = 'a Service';
 
 /** The proof: a connection to a ClusterIP. */
-export const service: Check = {
-  name: PROOF,
-  run: async (context) => {
-    const absent = whyNotServing(await readAgent(context));
-    if (absent !== undefined) return skipped(absent);
-    const target = provingService(await context.cluster());
-    if (target === undefined) return skipped('no Service with a TCP port and a ready endpoint');
-    return judgeService(target, await tryConnect(target, context.signal));
-  },
-};
+export const service = check(PROOF, async (context) => {
+  const absent = whyNotServing(await readAgent(context));
+  if (absent !== undefined) return skipped(absent);
+  const target = provingService(await context.cluster());
+  if (target === undefined) return skipped('no Service with a TCP port and a ready endpoint');
+  return judgeService(target, await tryConnect(target, context.signal));
+});
 
 /** Undefined: it does not run. */
 export async function readAgent({ runFolder }: CheckContext): Promise<StatusPage | undefined> {
@@ -91,7 +86,7 @@ export function provingService({
   return { service: chosen.key, address, port };
 }
 
-export function judgeService(target: Target, outcome: Connected): Finding {
+export function judgeService(target: Target, outcome: Connected): BasicFinding {
   const text = `${target.service} at ${hostPort(target.address, target.port)}: ${connectedText(outcome)}`;
   if (outcome === 'connected') return good(text);
   const next =

@@ -1,8 +1,15 @@
 import type { RestClient } from '../../../cluster/rest.ts';
+import {
+  type BasicFinding,
+  good,
+  problem,
+  skipped,
+  warning,
+} from '../../../doctor/basic-finding.ts';
 import { systemClock } from '../../../time/clock.ts';
 import { dateText, spanText } from '../dates.ts';
 import { type TokenClaims, tokenClaims } from '../token-claims.ts';
-import { type Check, type Finding, good, problem, skipped, warning } from './check.ts';
+import { check } from './check.ts';
 import { type ClusterView, mayDo } from './cluster-view.ts';
 
 const LATE =
@@ -10,24 +17,21 @@ const LATE =
 const SOON_MS = 3 * 86_400_000;
 
 /** Whether the API server answers and accepts the credentials. */
-export const apiServer: Check = {
-  name: 'API server',
+export const apiServer = check(
+  'API server',
   // A failure is reported by its own error.
-  run: async (context) => {
+  async (context) => {
     const { server, version } = await context.cluster();
     return good(`${server} answers${version ? `, ${version}` : ''}; the credentials are accepted`);
   },
-};
+);
 
-export const token: Check = {
-  name: 'token',
-  run: async (context) => {
-    const { client, token: text } = await context.cluster();
-    const claims = text === undefined ? undefined : tokenClaims(text);
-    const isRenewed = claims !== undefined && (await mayRenew(client, claims));
-    return judgeToken(text, { nowMs: systemClock.wallMs(), isRenewed });
-  },
-};
+export const token = check('token', async (context) => {
+  const { client, token: text } = await context.cluster();
+  const claims = text === undefined ? undefined : tokenClaims(text);
+  const isRenewed = claims !== undefined && (await mayRenew(client, claims));
+  return judgeToken(text, { nowMs: systemClock.wallMs(), isRenewed });
+});
 
 /** `init` grants this right to exactly those accounts whose kubeconfig renews the token. */
 async function mayRenew(client: RestClient, { account }: TokenClaims): Promise<boolean> {
@@ -36,15 +40,12 @@ async function mayRenew(client: RestClient, { account }: TokenClaims): Promise<b
 }
 
 /** Whether the lists that Fairlead needs are allowed, and little else. */
-export const rights: Check = {
-  name: 'rights',
-  run: async (context) => {
-    const { client, services, endpoints, forbidden } = await context.cluster();
-    const everything = await mayDo(client, { verb: '*', resource: '*', group: '*' });
-    const secrets = everything || (await mayDo(client, { verb: 'list', resource: 'secrets' }));
-    return judgeRights({ services, endpoints, forbidden, everything, secrets });
-  },
-};
+export const rights = check('rights', async (context) => {
+  const { client, services, endpoints, forbidden } = await context.cluster();
+  const everything = await mayDo(client, { verb: '*', resource: '*', group: '*' });
+  const secrets = everything || (await mayDo(client, { verb: 'list', resource: 'secrets' }));
+  return judgeRights({ services, endpoints, forbidden, everything, secrets });
+});
 
 /** A renewed token is younger than this part of its life, unless renewals fail. */
 const LATE_AFTER = 1 / 2;
@@ -54,7 +55,7 @@ const NEW_TOKEN =
 export function judgeToken(
   text: string | undefined,
   { nowMs, isRenewed }: { readonly nowMs: number; readonly isRenewed: boolean },
-): Finding {
+): BasicFinding {
   if (text === undefined) return skipped('no token: the account has a client certificate');
   const claims = tokenClaims(text);
   if (claims === undefined) return skipped('the token does not say when it ends');
@@ -76,7 +77,7 @@ export function judgeRights(
     readonly everything: boolean;
     readonly secrets: boolean;
   },
-): Finding {
+): BasicFinding {
   if (of.forbidden.length > 0) {
     const next =
       'grant this account list and watch of them, as `fairlead outside init` shows, or narrow fairlead.scope';

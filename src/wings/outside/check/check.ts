@@ -1,16 +1,8 @@
 import type { Settings } from '../../../config/settings.ts';
+import type { BasicFinding } from '../../../doctor/basic-finding.ts';
+import type { Check } from '../../../doctor/run-checks.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { MachineView } from './machine-view.ts';
-
-export type Result = 'good' | 'warning' | 'problem' | 'skipped';
-
-/** What one check found. */
-export interface Finding {
-  readonly result: Result;
-  readonly what: string;
-  /** What to do about it. */
-  readonly next?: string;
-}
 
 export interface CheckContext {
   readonly settings: Settings;
@@ -22,16 +14,12 @@ export interface CheckContext {
   readonly signal: AbortSignal;
 }
 
-export interface Check {
-  readonly name: string;
-  run(context: CheckContext): Promise<Finding>;
-}
+export type OutsideCheck = Check<CheckContext>;
 
-export const good = (what: string): Finding => ({ result: 'good', what });
-export const skipped = (what: string, next?: string): Finding => ({
-  result: 'skipped',
-  what,
-  ...(next === undefined ? {} : { next }),
-});
-export const warning = (what: string, next: string): Finding => ({ result: 'warning', what, next });
-export const problem = (what: string, next: string): Finding => ({ result: 'problem', what, next });
+/** A check with one finding. */
+export function check(
+  name: string,
+  find: (context: CheckContext) => Promise<BasicFinding>,
+): OutsideCheck {
+  return { name, run: async (context) => [await find(context)] };
+}

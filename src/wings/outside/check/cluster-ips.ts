@@ -2,22 +2,22 @@ import { type Cidr, contains, formatCidr, parseCidrs } from '../../../addresses/
 import { parseIp } from '../../../addresses/ip.ts';
 import { countText } from '../../../commands/status/words.ts';
 import type { Settings } from '../../../config/settings.ts';
-import { type Check, type Finding, good, problem, warning } from './check.ts';
+import { type BasicFinding, good, problem, warning } from '../../../doctor/basic-finding.ts';
+import { check } from './check.ts';
 import type { ClusterView } from './cluster-view.ts';
 
 const SHOWN = 3;
 const RECORD = 'repeat `fairlead outside init --apply` with the same options';
 
 /** Whether the recorded Service ranges have every ClusterIP and every ServiceCIDR of the cluster. */
-export const clusterIps: Check = {
-  name: 'ClusterIPs',
-  run: async ({ settings, cluster }) => judgeClusterIps(settings, await cluster()),
-};
+export const clusterIps = check('ClusterIPs', async ({ settings, cluster }) =>
+  judgeClusterIps(settings, await cluster()),
+);
 
 export function judgeClusterIps(
   settings: Pick<Settings, 'serviceRanges' | 'servedAddresses'>,
   cluster: Pick<ClusterView, 'services' | 'declaredRanges'>,
-): Finding {
+): BasicFinding {
   if (settings.servedAddresses.allClusterIPs) return good('served at every address');
   const recorded = parseCidrs(settings.serviceRanges);
   if (recorded.length === 0) return noneRecorded(cluster);
@@ -32,7 +32,7 @@ export function judgeClusterIps(
   return warning(what, next);
 }
 
-function noneRecorded({ declaredRanges }: Pick<ClusterView, 'declaredRanges'>): Finding {
+function noneRecorded({ declaredRanges }: Pick<ClusterView, 'declaredRanges'>): BasicFinding {
   const declared =
     declaredRanges.length === 0 ? '' : `; the cluster names ${declaredRanges.join(', ')}`;
   return problem(

@@ -1,33 +1,28 @@
 import type { Settings } from '../../../config/settings.ts';
+import { type BasicFinding, good, warning } from '../../../doctor/basic-finding.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
 import { SysctlError } from '../../../linux/sysctl-error.ts';
-import { type Check, type Finding, good, warning } from './check.ts';
+import { check } from './check.ts';
 import { probePods, sampleOf } from './pod-routes.ts';
 
 const STRICT = 1;
 
 /** Whether the kernel would drop answers that come by another interface. */
-export const reversePath: Check = {
-  name: 'reverse path',
-  run: async (context) => {
-    const { endpoints } = await context.cluster();
-    const { links, uplinks } = context.machine;
-    const withoutPorts = sampleOf(endpoints).map((each) => ({ ...each, tcpPort: undefined }));
-    const pods = await probePods(withoutPorts, links, context.signal);
-    const podLinks = pods.flatMap(({ link }) => link ?? []);
-    const strict = links.map(({ name }) => name).filter(isStrict);
-    return judgeReversePath({ podLinks, uplinks, strict });
-  },
-};
+export const reversePath = check('reverse path', async (context) => {
+  const { endpoints } = await context.cluster();
+  const { links, uplinks } = context.machine;
+  const withoutPorts = sampleOf(endpoints).map((each) => ({ ...each, tcpPort: undefined }));
+  const pods = await probePods(withoutPorts, links, context.signal);
+  const podLinks = pods.flatMap(({ link }) => link ?? []);
+  const strict = links.map(({ name }) => name).filter(isStrict);
+  return judgeReversePath({ podLinks, uplinks, strict });
+});
 
 /** Whether this machine forwards packets of others to Services. */
-export const forwarding: Check = {
-  name: 'forwarding',
-  run: async ({ settings, machine: { links } }) => {
-    const names = ['all', ...links.map(({ name }) => name)];
-    return judgeForwarding(settings, isForwarding(names, read));
-  },
-};
+export const forwarding = check('forwarding', async ({ settings, machine: { links } }) => {
+  const names = ['all', ...links.map(({ name }) => name)];
+  return judgeForwarding(settings, isForwarding(names, read));
+});
 
 /** An interface may forward what it receives although the machine as a whole does not. */
 export function isForwarding(
@@ -61,7 +56,7 @@ export function judgeReversePath(of: {
   /** By which gateways are reached, so answers may come. */
   readonly uplinks: readonly string[];
   readonly strict: readonly string[];
-}): Finding {
+}): BasicFinding {
   const others = of.uplinks.filter((link) => !of.podLinks.includes(link));
   const dropping = others.filter((link) => of.strict.includes(link));
   if (of.podLinks.length === 0 || dropping.length === 0) {
@@ -74,7 +69,10 @@ export function judgeReversePath(of: {
   );
 }
 
-export function judgeForwarding({ clients }: Pick<Settings, 'clients'>, isOn: boolean): Finding {
+export function judgeForwarding(
+  { clients }: Pick<Settings, 'clients'>,
+  isOn: boolean,
+): BasicFinding {
   if (clients === 'everybody' && isOn) {
     return warning(
       'this machine is a gateway: hosts that route packets to it reach every Service, with its address',

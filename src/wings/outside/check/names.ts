@@ -1,12 +1,19 @@
 import { canonicalIp } from '../../../addresses/ip.ts';
 import { systemCode } from '../../../cluster/errors.ts';
+import {
+  type BasicFinding,
+  good,
+  problem,
+  skipped,
+  warning,
+} from '../../../doctor/basic-finding.ts';
 import { runProgramToEnd } from '../../../linux/run-program.ts';
 import { resolvedLeaks } from '../dns/leaks.ts';
 import { knownName } from '../dns/plan.ts';
 import { THIS_MACHINE } from '../paths.ts';
 import { readAgent, whyNotServing } from './agent.ts';
 import { askDns } from './ask-dns.ts';
-import { type Check, type Finding, good, problem, skipped, warning } from './check.ts';
+import { check } from './check.ts';
 import { clusterIpOf } from './cluster-view.ts';
 import { type DnsAnswer, TYPE_A, TYPE_AAAA } from './dns-message.ts';
 
@@ -22,27 +29,24 @@ export interface DnsTry {
 }
 
 /** Whether the DNS Service answers with the address that the API server has. */
-export const clusterDns: Check = {
-  name: 'cluster DNS',
-  run: async (context) => {
-    const { dnsAddresses, services } = await context.cluster();
-    if (dnsAddresses.length === 0) return skipped(NO_DNS);
-    const absent = whyNotServing(await readAgent(context));
-    if (absent !== undefined) return skipped(absent);
-    const name = knownName({ domain: context.settings.clusterDomain });
-    const expected = clusterIpOf(services, PROBE_SERVICE);
-    const type = expected?.[0]?.includes(':') ? TYPE_AAAA : TYPE_A;
-    const tries = await Promise.all(
-      dnsAddresses.flatMap((server) =>
-        (['UDP', 'TCP'] as const).map(async (transport): Promise<DnsTry> => {
-          const answer = await askDns({ server, name, type, transport }, context.signal);
-          return { server, transport, answer };
-        }),
-      ),
-    );
-    return judgeDns({ name, tries, expected });
-  },
-};
+export const clusterDns = check('cluster DNS', async (context) => {
+  const { dnsAddresses, services } = await context.cluster();
+  if (dnsAddresses.length === 0) return skipped(NO_DNS);
+  const absent = whyNotServing(await readAgent(context));
+  if (absent !== undefined) return skipped(absent);
+  const name = knownName({ domain: context.settings.clusterDomain });
+  const expected = clusterIpOf(services, PROBE_SERVICE);
+  const type = expected?.[0]?.includes(':') ? TYPE_AAAA : TYPE_A;
+  const tries = await Promise.all(
+    dnsAddresses.flatMap((server) =>
+      (['UDP', 'TCP'] as const).map(async (transport): Promise<DnsTry> => {
+        const answer = await askDns({ server, name, type, transport }, context.signal);
+        return { server, transport, answer };
+      }),
+    ),
+  );
+  return judgeDns({ name, tries, expected });
+});
 
 const NO_DNS =
   'not known: set fairlead.clusterDNS, or let the account read Service kube-system/kube-dns';
@@ -52,7 +56,7 @@ export function judgeDns(of: {
   readonly tries: readonly DnsTry[];
   /** Undefined: not known. */
   readonly expected: readonly string[] | undefined;
-}): Finding {
+}): BasicFinding {
   const silent = of.tries.filter(({ answer }) => answer === undefined);
   if (silent.length > 0) {
     const texts = silent.map(({ server, transport }) => `${server} by ${transport}`);
@@ -78,22 +82,19 @@ export function judgeDns(of: {
 }
 
 /** Whether programs of this machine find Services by name. */
-export const names: Check = {
-  name: 'names',
-  run: async (context) => {
-    const { dnsAddresses, services } = await context.cluster();
-    const [leak] = await resolvedLeaks(THIS_MACHINE, dnsAddresses);
-    if (leak !== undefined) return everyName(leak.file);
-    const name = knownName({ domain: context.settings.clusterDomain });
-    const expected = clusterIpOf(services, PROBE_SERVICE);
-    try {
-      return judgeNames({ name, addresses: await addressesOf(name), expected });
-    } catch (error) {
-      if (systemCode(error) !== 'ENOENT') throw error;
-      return skipped('getent, which asks the resolver of this machine, is not installed');
-    }
-  },
-};
+export const names = check('names', async (context) => {
+  const { dnsAddresses, services } = await context.cluster();
+  const [leak] = await resolvedLeaks(THIS_MACHINE, dnsAddresses);
+  if (leak !== undefined) return everyName(leak.file);
+  const name = knownName({ domain: context.settings.clusterDomain });
+  const expected = clusterIpOf(services, PROBE_SERVICE);
+  try {
+    return judgeNames({ name, addresses: await addressesOf(name), expected });
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    return skipped('getent, which asks the resolver of this machine, is not installed');
+  }
+});
 
 /**
  * By getent, as programs of this machine do it: a lookup of this process could not be ended, and
@@ -114,7 +115,7 @@ export function judgeNames(of: {
   readonly name: string;
   readonly addresses: readonly string[];
   readonly expected: readonly string[] | undefined;
-}): Finding {
+}): BasicFinding {
   const { name, addresses, expected } = of;
   if (addresses.length === 0) {
     return warning(`${name} does not resolve`, NO_NAMES);
@@ -130,7 +131,7 @@ export function judgeNames(of: {
 const NO_NAMES =
   'fairlead outside dns apply sets it up with systemd-resolved; fairlead outside dns says how this machine resolves names';
 
-function everyName(file: string): Finding {
+function everyName(file: string): BasicFinding {
   return warning(
     `${file} sends every name that this machine looks up to the DNS of the cluster`,
     'remove DNS= and Domains= from it, and use fairlead outside dns apply, which sends the cluster domain alone',

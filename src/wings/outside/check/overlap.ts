@@ -1,6 +1,13 @@
 import { type Cidr, contains, formatCidr, parseCidrs } from '../../../addresses/cidr.ts';
 import { parseIp } from '../../../addresses/ip.ts';
-import { type Check, type Finding, good, problem, skipped, warning } from './check.ts';
+import {
+  type BasicFinding,
+  good,
+  problem,
+  skipped,
+  warning,
+} from '../../../doctor/basic-finding.ts';
+import { check } from './check.ts';
 import type { ListedEndpoint } from './listed.ts';
 import type { KnownNetwork, MachineView } from './machine-view.ts';
 
@@ -10,24 +17,18 @@ const OWN_KINDS = ['bridge', 'dummy'];
 type Networks = Pick<MachineView, 'networks' | 'addresses' | 'uplinks'>;
 
 /** Whether networks of this machine have addresses of Services. */
-export const serviceRanges: Check = {
-  name: 'Service ranges',
-  run: async (context) => {
-    const { serviceRanges: ranges } = await context.cluster();
-    return judgeServiceRanges(ranges, context.machine);
-  },
-};
+export const serviceRanges = check('Service ranges', async (context) => {
+  const { serviceRanges: ranges } = await context.cluster();
+  return judgeServiceRanges(ranges, context.machine);
+});
 
 /** Whether networks of this machine hide pods. */
-export const podRanges: Check = {
-  name: 'pod ranges',
-  run: async (context) => {
-    const { endpoints } = await context.cluster();
-    return judgePodRanges(context.settings.podNetworks, endpoints, context.machine);
-  },
-};
+export const podRanges = check('pod ranges', async (context) => {
+  const { endpoints } = await context.cluster();
+  return judgePodRanges(context.settings.podNetworks, endpoints, context.machine);
+});
 
-export function judgeServiceRanges(texts: readonly string[], machine: Networks): Finding {
+export function judgeServiceRanges(texts: readonly string[], machine: Networks): BasicFinding {
   if (texts.length === 0) {
     const next = 'set fairlead.serviceRanges';
     return warning('not known, so overlaps and routes are not checked', next);
@@ -63,7 +64,7 @@ export function judgePodRanges(
   ranges: readonly string[],
   endpoints: readonly ListedEndpoint[],
   machine: Networks,
-): Finding {
+): BasicFinding {
   const hidden = endpoints.flatMap((endpoint) => hiddenBy(endpoint, machine));
   if (hidden.length > 0) {
     const more = hidden.length > 1 ? `, and ${hidden.length - 1} more` : '';

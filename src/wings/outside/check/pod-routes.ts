@@ -1,8 +1,15 @@
 import { formatCidr, parseCidr } from '../../../addresses/cidr.ts';
 import { parseIp } from '../../../addresses/ip.ts';
+import {
+  type BasicFinding,
+  good,
+  problem,
+  skipped,
+  warning,
+} from '../../../doctor/basic-finding.ts';
 import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import { lookUpRoute } from '../../../linux/route/routes.ts';
-import { type Check, type Finding, good, problem, skipped, warning } from './check.ts';
+import { check } from './check.ts';
 import { type Connected, connectedText, tryConnect } from './connect.ts';
 import type { ListedEndpoint } from './listed.ts';
 
@@ -22,13 +29,10 @@ export interface ProbedPod {
 }
 
 /** Whether pods can be reached, by a sample of endpoints. */
-export const podRoutes: Check = {
-  name: 'routes to pods',
-  run: async (context) => {
-    const { endpoints } = await context.cluster();
-    return judgePods(await probePods(sampleOf(endpoints), context.machine.links, context.signal));
-  },
-};
+export const podRoutes = check('routes to pods', async (context) => {
+  const { endpoints } = await context.cluster();
+  return judgePods(await probePods(sampleOf(endpoints), context.machine.links, context.signal));
+});
 
 /** One endpoint for each node and network, those with a TCP port first. */
 export function sampleOf(endpoints: readonly ListedEndpoint[]): readonly ListedEndpoint[] {
@@ -78,7 +82,7 @@ async function pathTo(
   return { path: found.gateway === undefined ? 'direct' : 'gateway', link };
 }
 
-export function judgePods(pods: readonly ProbedPod[]): Finding {
+export function judgePods(pods: readonly ProbedPod[]): BasicFinding {
   if (pods.length === 0) return skipped('no ready endpoint in the scope');
   const lost = pods.filter(
     ({ path, connected }) => path === 'no route' || connected === 'no route',

@@ -1,11 +1,11 @@
-import { readdir, readFile, readlink } from 'node:fs/promises';
-import { systemCode } from '../../../cluster/errors.ts';
 import type { Settings } from '../../../config/settings.ts';
+import { type BasicFinding, good, problem, warning } from '../../../doctor/basic-finding.ts';
 import { socketOwners } from '../../../linux/host-sockets/socket-owner.ts';
 import { listHostSockets } from '../../../linux/host-sockets/watch-host-sockets.ts';
+import { networkProcesses } from '../../../linux/network-processes.ts';
 import { NftConnection } from '../../../linux/nftables/connection.ts';
 import { openNetfilter } from '../../../modes/netfilter.ts';
-import { type Check, type Finding, good, problem, warning } from './check.ts';
+import { check } from './check.ts';
 import { hostPort } from './pod-routes.ts';
 
 const OWN_PROGRAM = 'fairlead';
@@ -20,17 +20,14 @@ export interface WantedPort {
 }
 
 /** Whether the ports of the health and metrics servers are free, or Fairlead's. */
-export const ports: Check = {
-  name: 'ports',
-  run: async ({ settings }) => judgePorts(await wantedPorts(settings)),
-};
+export const ports = check('ports', async ({ settings }) =>
+  judgePorts(await wantedPorts(settings)),
+);
 
 /** Whether another proxy serves Services on this machine. */
-export const otherProxies: Check = {
-  name: 'other proxies',
-  run: async ({ settings }) =>
-    judgeProxies([...(await proxyProcesses()), ...(await proxyTables(settings))]),
-};
+export const otherProxies = check('other proxies', async ({ settings }) =>
+  judgeProxies([...proxyProcesses(), ...(await proxyTables(settings))]),
+);
 
 async function wantedPorts(settings: Settings): Promise<WantedPort[]> {
   const wanted = [settings.metricsServer, settings.healthServer].filter(
@@ -56,7 +53,7 @@ function overlaps(bound: string, wanted: string): boolean {
   return bound === wanted || isAll(bound) || isAll(wanted);
 }
 
-export function judgePorts(wanted: readonly WantedPort[]): Finding {
+export function judgePorts(wanted: readonly WantedPort[]): BasicFinding {
   const taken = wanted.filter(({ holder }) => holder && !holder.program.startsWith(OWN_PROGRAM));
   if (taken.length === 0) {
     const texts = wanted.map(({ ip, port, holder }) => {
@@ -73,33 +70,9 @@ export function judgePorts(wanted: readonly WantedPort[]): Finding {
 }
 
 /** Those of this network namespace: a node in a container has one of its own. */
-async function proxyProcesses(): Promise<string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const own = await networkOf('self');
-  const found: string[] = [];
-  for (const pid of pids) {
-    if ((await nameOf(pid)) !== OTHER_PROXY || (await networkOf(pid)) !== own) continue;
-    found.push(`the process ${OTHER_PROXY} (pid ${pid})`);
-  }
-  return found;
-}
-
-async function nameOf(pid: string): Promise<string> {
-  return (await ifAlive(() => readFile(`/proc/${pid}/comm`, 'utf8'))).trim();
-}
-
-async function networkOf(pid: string): Promise<string> {
-  return await ifAlive(() => readlink(`/proc/${pid}/ns/net`));
-}
-
-/** Empty: the process has ended, or belongs to another user. */
-async function ifAlive(read: () => Promise<string>): Promise<string> {
-  try {
-    return await read();
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return '';
-  }
+function proxyProcesses(): string[] {
+  const proxies = networkProcesses().filter(({ name }) => name === OTHER_PROXY);
+  return proxies.map(({ name, pid }) => `the process ${name} (pid ${pid})`);
 }
 
 /** Its tables of nftables mode; its chains of iptables mode, unless they may be Fairlead's own. */
@@ -117,7 +90,7 @@ async function proxyTables({ mode }: Settings): Promise<string[]> {
   return found;
 }
 
-export function judgeProxies(found: readonly string[]): Finding {
+export function judgeProxies(found: readonly string[]): BasicFinding {
   if (found.length === 0) return good('none');
   const next =
     'stop that proxy and remove its rules (kube-proxy --cleanup), or both translate the same addresses';

@@ -1,13 +1,11 @@
 import { colour, countText, heads } from '../../../commands/status/words.ts';
 import { wrapped } from '../../../commands/terminal/fit.ts';
 import { formatWrappedTable } from '../../../commands/text-table.ts';
+import { type BasicFinding, type Level, ofLevel } from '../../../doctor/basic-finding.ts';
+import type { Checked } from '../../../doctor/run-checks.ts';
 import { agent, NOT_RUNNING, PROOF } from './agent.ts';
-import type { Finding, Result } from './check.ts';
 
-/** A check that has ended. */
-export interface Checked extends Finding {
-  readonly name: string;
-}
+export type CheckedFinding = BasicFinding & Checked;
 
 export interface Verdict {
   readonly answer: string;
@@ -15,16 +13,17 @@ export interface Verdict {
   readonly warningCount: number;
 }
 
-const COLOURS = { good: 'green', warning: 'yellow', problem: 'red', skipped: 'dim' } as const;
+const WORDS = { ok: 'good', note: 'warning', problem: 'problem', unasked: 'skipped' } as const;
+const COLOURS = { ok: 'green', note: 'yellow', problem: 'red', unasked: 'dim' } as const;
 const INDENT = '  ';
 const ALL_REACHED = "this machine can reach the cluster's Services";
 const SOME_REACHED = "this machine cannot reach all of the cluster's Services";
 const NONE_REACHED = "this machine cannot reach the cluster's Services";
 const NOT_KNOWN = 'Services of the cluster could not be tried';
 
-export function verdictOf(checked: readonly Checked[]): Verdict {
-  const count = (result: Result): number => checked.filter((each) => each.result === result).length;
-  const [problemCount, warningCount] = [count('problem'), count('warning')];
+export function verdictOf(checked: readonly CheckedFinding[]): Verdict {
+  const problemCount = ofLevel('problem', checked).length;
+  const warningCount = ofLevel('note', checked).length;
   const counts = [
     ...(problemCount > 0 ? [countText(problemCount, 'problem')] : []),
     ...(warningCount > 0 ? [countText(warningCount, 'warning')] : []),
@@ -39,28 +38,39 @@ export function verdictOf(checked: readonly Checked[]): Verdict {
 }
 
 /** With problems: what the connection to a Service says, or the agent where none was tried. */
-function reachedInSpite(checked: readonly Checked[]): string {
-  const resultOf = (of: string) => checked.find(({ name }) => name === of)?.result;
-  if (resultOf(PROOF) === 'good') return SOME_REACHED;
-  const isFailing = [resultOf(PROOF), resultOf(agent.name)].includes('problem');
+function reachedInSpite(checked: readonly CheckedFinding[]): string {
+  const levelOf = (name: string): Level | undefined =>
+    checked.find(({ check }) => check === name)?.level;
+  if (levelOf(PROOF) === 'ok') return SOME_REACHED;
+  const isFailing = [levelOf(PROOF), levelOf(agent.name)].includes('problem');
   return isFailing ? NONE_REACHED : NOT_KNOWN;
 }
 
 /** The answer, the table, and what to do about each finding. */
-export function checkView(checked: readonly Checked[], width: number): string {
-  const rows = checked.map(({ name, result, what }) => [
-    name,
-    colour(COLOURS[result], result),
+export function checkView(checked: readonly CheckedFinding[], width: number): string {
+  const rows = checked.map(({ check, level, what }) => [
+    check,
+    colour(COLOURS[level], WORDS[level]),
     what,
   ]);
   const table = formatWrappedTable([heads('CHECK', 'RESULT', 'FOUND'), ...rows], { width });
   const advice = checked
     .filter(({ next }) => next !== undefined)
-    .sort((a, b) => Number(b.result === 'problem') - Number(a.result === 'problem'))
-    .map(({ name, next = '' }) => adviceText(name, next, width));
+    .sort((a, b) => Number(b.level === 'problem') - Number(a.level === 'problem'))
+    .map(({ check, next = '' }) => adviceText(check, next, width));
   return [verdictOf(checked).answer, table, ...(advice.length > 0 ? [advice.join('\n')] : [])].join(
     '\n\n',
   );
+}
+
+/** A finding as `-o json` prints it. */
+export interface CheckedData extends Omit<BasicFinding, 'level'> {
+  readonly name: string;
+  readonly result: (typeof WORDS)[Level];
+}
+
+export function checkedData({ check, level, ...rest }: CheckedFinding): CheckedData {
+  return { name: check, result: WORDS[level], ...rest };
 }
 
 function adviceText(name: string, next: string, width: number): string {
