@@ -35,7 +35,16 @@ export function compareRows(
   for (const row of rows) knowledge.claims.set(servicePortKey(row.id), row);
   const comparison = new Comparison(knowledge, of);
   const right = new Set<ServicePortKey>();
-  for (const row of rows) if (comparison.isRight(row)) right.add(servicePortKey(row.id));
+  const later: Forwarding[] = [];
+  for (const row of rows) {
+    const state = comparison.compare(row, 'there');
+    if (state === 'right') right.add(servicePortKey(row.id));
+    else if (state === 'not there') later.push(row);
+  }
+  // What the kernel has keeps its room, whatever comes before it in the order of rows.
+  for (const row of later) {
+    if (comparison.compare(row, 'any') === 'right') right.add(servicePortKey(row.id));
+  }
   const leftovers = comparison.leftovers();
   for (const address of knowledge.hairpins.missing()) {
     differences.add(() => describeHairpin('missing', address));
@@ -62,10 +71,13 @@ class Comparison {
     this.#differences = differences;
   }
 
-  /** What was found of a row that is not right is noted. */
-  isRight(row: Forwarding): boolean {
+  /** What was found of a row that is wrong is noted. */
+  compare(row: Forwarding, which: 'there' | 'any'): 'right' | 'wrong' | 'not there' {
     const key = servicePortKey(row.id);
-    const servers = wantedServers(row, this.#knowledge);
+    const all = wantedServers(row, this.#knowledge);
+    const isThere = all.some(({ id }) => this.#found.elements.captured.has(id));
+    if (which === 'there' && !isThere && all.length > 0) return 'not there';
+    const servers = this.#knowledge.room.admit(key, all, isThere);
     this.#knowledge.hairpins.set(key, servers);
     const states = new Map<string, ServerState>();
     let isRight = true;
@@ -78,7 +90,7 @@ class Comparison {
       isRight = false;
     }
     if (!isRight) this.#knowledge.present.set(key, states);
-    return isRight;
+    return isRight ? 'right' : 'wrong';
   }
 
   /**

@@ -51,12 +51,12 @@ export async function inspectEverything(
 
 /** What an inspection would find. */
 export async function diffEverything(
-  { ipvs, capture, scheduler, readOwn }: IpvsPlaneOptions,
+  { ipvs, capture, scheduler, mostWeight, readOwn }: IpvsPlaneOptions,
   { facts, rows }: Desired,
 ): Promise<Differences> {
   const differences = Differences.ofAll();
   for (const difference of await capture.diff(facts)) differences.add(() => difference);
-  const knowledge = new Knowledge(scheduler);
+  const knowledge = new Knowledge(scheduler, mostWeight);
   knowledge.setFacts(facts);
   knowledge.own = await ownNow(facts, readOwn);
   const found = await readEverything({ ipvs, capture });

@@ -5,6 +5,7 @@ import { Claims } from './claims.ts';
 import { DrainingServers } from './draining.ts';
 import { Hairpins } from './hairpins.ts';
 import { type NodePortAddresses, nodePortAddresses } from './node-port-addresses.ts';
+import { Room } from './room.ts';
 import type { ServerState } from './server-state.ts';
 import type { Translation } from './wanted.ts';
 
@@ -17,6 +18,7 @@ export class Knowledge implements Translation {
   readonly claims = new Claims();
   readonly draining = new DrainingServers();
   readonly hairpins = new Hairpins();
+  readonly room: Room;
   /** The row of each virtual server that gets new connections, for counters. */
   readonly owners = new Map<string, ServicePortKey>();
   /** What the kernel has of rows that are `unknown`. */
@@ -30,8 +32,9 @@ export class Knowledge implements Translation {
   /** Changes with full inspections only: rows are not kept, and theirs have to be found. */
   own: ReadonlySet<string> = new Set();
 
-  constructor(scheduler: Scheduler) {
+  constructor(scheduler: Scheduler, mostWeight?: number) {
     this.scheduler = scheduler;
+    this.room = new Room(mostWeight);
   }
 
   /** Undefined: not inspected yet. */
@@ -63,6 +66,7 @@ export class Knowledge implements Translation {
     this.claims.clear();
     this.draining.clear();
     this.hairpins.reset([]);
+    this.room.clear();
     this.owners.clear();
     this.present.clear();
     this.doubtful.clear();

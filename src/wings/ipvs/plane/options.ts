@@ -20,6 +20,8 @@ export interface IpvsPlaneOptions {
   readonly forgetConnections?: (servers: readonly VirtualServerKey[]) => Promise<void>;
   /** Rows whose node ports move to other addresses at once; undefined: 100. */
   readonly rowsAtOnce?: number;
+  /** See `Room`; undefined: its own. */
+  readonly mostWeight?: number;
   /** `virtualServerId` of those that kube-proxy, started meanwhile, has at addresses of its own. */
   readonly servedByKubeProxy?: () => Promise<ReadonlySet<string>>;
   /** Addresses of the machine, but for those on kube-proxy's device; undefined: those of the facts. */

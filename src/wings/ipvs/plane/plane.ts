@@ -59,7 +59,7 @@ export class IpvsPlane implements DataPlane {
 
   constructor(options: IpvsPlaneOptions) {
     this.#options = options;
-    this.#knowledge = new Knowledge(options.scheduler);
+    this.#knowledge = new Knowledge(options.scheduler, options.mostWeight);
     const { ipvs, capture } = options;
     const { hairpins, refused } = this.#knowledge;
     this.#kernel = { ipvs, capture, hairpins, refused, print: new ExpectedPrint() };
@@ -161,7 +161,8 @@ export class IpvsPlane implements DataPlane {
   }
 
   async report(): Promise<IpvsReport> {
-    return reportOf(await readEverything(this.#options));
+    const { declined } = this.#knowledge.room;
+    return { ...reportOf(await readEverything(this.#options)), ...(declined && { declined }) };
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {

@@ -2,6 +2,7 @@ import type { EndpointCount } from '../../../dataplanes/contract.ts';
 import { endpointKey } from '../../../forwarding/endpoints.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import type { Ipvs } from '../../../linux/ipvs/model.ts';
+import type { DeclinedRows } from './room.ts';
 import { type Found, keyOfId } from './server-state.ts';
 
 /** What IPVS holds for us, summed up over all virtual servers; its cost is that of one full read. */
@@ -15,6 +16,7 @@ export interface IpvsReport {
   readonly inactiveConnections: number;
   /** Virtual servers by scheduler, sorted by name. */
   readonly schedulers: readonly { readonly name: string; readonly virtualServers: number }[];
+  readonly declined?: DeclinedRows;
 }
 
 /** Sums over all virtual servers of ours. */

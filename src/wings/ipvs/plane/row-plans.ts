@@ -44,7 +44,8 @@ export function planExactly(
   for (const { key, after } of changes) knowledge.claims.set(key, after);
   const wanted = new Map<string, WantedServer>();
   for (const { key, after } of changes) {
-    const servers = wantedServers(after, translationAt(addresses, knowledge));
+    const all = wantedServers(after, translationAt(addresses, knowledge));
+    const servers = knowledge.room.admit(key, all);
     knowledge.hairpins.set(key, servers);
     for (const each of servers) if (!wanted.has(each.id)) wanted.set(each.id, each);
   }
@@ -112,7 +113,7 @@ function statesBefore(
 ): Map<string, RowState> {
   const states = new Map<string, RowState>();
   for (const { key, before } of changes) {
-    if (knowledge.present.has(key)) continue;
+    if (knowledge.present.has(key) || knowledge.room.isDeclined(key)) continue;
     for (const each of wantedServers(knownRow(before), knowledge)) {
       states.set(each.id, { row: key, state: stateBefore(knowledge, each), isRead: false });
     }

@@ -22,7 +22,12 @@ export class Stage {
 
   /** `of`: another process in the same kernel. */
   constructor(
-    of: { ipvs?: MemoryIpvs; capture?: MemoryCapture; readonly rowsAtOnce?: number } = {},
+    of: {
+      ipvs?: MemoryIpvs;
+      capture?: MemoryCapture;
+      readonly rowsAtOnce?: number;
+      readonly mostWeight?: number;
+    } = {},
   ) {
     this.ipvs = of.ipvs ?? new MemoryIpvs();
     this.capture = of.capture ?? new MemoryCapture();
@@ -43,6 +48,7 @@ export class Stage {
       servedByKubeProxy: async () => this.taken,
       onWarning: (message) => this.warnings.push(message),
       ...(of.rowsAtOnce === undefined ? {} : { rowsAtOnce: of.rowsAtOnce }),
+      ...(of.mostWeight === undefined ? {} : { mostWeight: of.mostWeight }),
     });
   }
 

@@ -1,8 +1,8 @@
+import { Shares } from '../../../../dataplanes/shared/shares.ts';
 import type { EndpointList, ServicePortKey } from '../../../../forwarding/model.ts';
 import { namespaceOf } from '../row-key.ts';
 import { AffinityList } from './affinity-list.ts';
 import { LISTS, type Row } from './row-store.ts';
-import { Shares } from './shares.ts';
 
 /** As in mode nftables: in total, and of one list an eighth, so that one Service leaves room for others. */
 const MOST_CLIENTS = 262_144;

@@ -1,3 +1,4 @@
+import { Shares } from '../../../../dataplanes/shared/shares.ts';
 import type { EndpointList, ServicePortKey } from '../../../../forwarding/model.ts';
 import type {
   WireChange,
@@ -11,7 +12,6 @@ import { familyOf, namespaceOf } from '../row-key.ts';
 import { type Claimant, FrontendClaims } from './frontend-claims.ts';
 import { MOST_FRONTENDS, MOST_ROWS } from './row-memory.ts';
 import type { RowWriter } from './row-writer.ts';
-import { Shares } from './shares.ts';
 import type { SlotTable } from './slot-table.ts';
 
 export const LISTS: readonly EndpointList[] = ['cluster', 'local'];

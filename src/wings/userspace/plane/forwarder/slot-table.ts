@@ -1,8 +1,8 @@
+import { Shares } from '../../../../dataplanes/shared/shares.ts';
 import type { ServicePortKey } from '../../../../forwarding/model.ts';
 import { encodeSocketAddress } from '../../../../linux/sockets/socket-address.ts';
 import type { WireEndpoint } from '../protocol.ts';
 import { namespaceOf } from '../row-key.ts';
-import { Shares } from './shares.ts';
 import {
   ADDRESS_BYTES,
   COUNT,

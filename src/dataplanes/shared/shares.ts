@@ -23,6 +23,11 @@ export class Shares {
     return used + count <= leftByOthers / 2;
   }
 
+  /** Apart from shares: what is there already may stay. */
+  hasAnyRoom(count: number): boolean {
+    return this.#total + count <= this.#most;
+  }
+
   change(namespace: string, by: number): void {
     const used = this.#of(namespace) + by;
     this.#total += by;
