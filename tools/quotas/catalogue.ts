@@ -92,9 +92,9 @@ export const QUOTAS: readonly PlantedQuota[] = [
   },
   {
     bound: 'virtual servers, ipvs',
-    file: 'src/wings/ipvs/plane/wanted.ts',
-    replace: ' || endpoints.length > MOST_DESTINATIONS',
-    by: '',
+    file: 'src/wings/ipvs/plane/room.ts',
+    replace: 'this.#shares.hasRoom(namespace, more)',
+    by: 'true',
   },
   {
     bound: 'frontends and rows of the forwarder, userspace',

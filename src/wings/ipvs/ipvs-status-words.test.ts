@@ -82,6 +82,18 @@ describe('status of a node with IPVS', () => {
     assert.ok(!inOtherModes.some((line) => line.startsWith('!')));
   });
 
+  it('names the namespaces with rows for which IPVS has no room', () => {
+    const namespaces = [
+      { name: 'hostile', rowCount: 1_046 },
+      { name: 'other', rowCount: 3 },
+    ];
+    const all = lines({ ipvs: { ...REPORT, declined: { rowCount: 1_049, namespaces } } });
+    assert.equal(
+      all.slice(0, 2).join(' '),
+      '! IPVS has no room for 1,049 rows: namespace hostile (1,046), other (3)   next: nftables serves them, without scheduler; see docs/limits.md',
+    );
+  });
+
   it('says why the counts could not be read', () => {
     const ipvsFailure = { code: 'X', message: 'no such family', next: 'load ip_vs', atMs: 0 };
     const all = lines({ ipvsFailure });

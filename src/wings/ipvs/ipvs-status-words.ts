@@ -5,6 +5,7 @@ import { formatWrappedTable } from '../../commands/text-table.ts';
 import type { StatusWords, Trouble } from '../../modes/status-words.ts';
 import type { IpvsFields } from './ipvs-fields.ts';
 import type { IpvsReport } from './plane/report.ts';
+import type { DeclinedRows } from './plane/room.ts';
 
 /** Schedulers named in the line; `-v` has all. */
 const NAMED = 3;
@@ -62,12 +63,22 @@ function ipvsCounts({ ipvs }: IpvsPage, width: number): string {
   );
 }
 
+/** A tenant at the bound: others keep their room. */
+function noRoom({ rowCount, namespaces }: DeclinedRows): Trouble {
+  const named = namespaces.map((each) => `${each.name} (${each.rowCount.toLocaleString('en-US')})`);
+  return {
+    what: `IPVS has no room for ${countText(rowCount, 'row')}: namespace ${named.join(', ')}`,
+    next: 'nftables serves them, without scheduler; see docs/limits.md',
+  };
+}
+
 function ipvsTroubles({ ipvs, ipvsFailure, contents }: IpvsPage): Trouble[] {
   if (ipvs === undefined && ipvsFailure === undefined) return [];
   const unread = ipvsFailure && {
     what: `the counts of IPVS could not be read: ${ipvsFailure.message}`,
     next: ipvsFailure.next,
   };
+  const declined = ipvs?.declined;
   const ignored = contents?.ignoredSchedulers ?? { count: 0, first: [] };
   const named = ignored.first.slice(0, SHOWN).map(({ service, fault }) => ({
     what: `the scheduler of ${service} is ignored: ${fault}`,
@@ -76,6 +87,7 @@ function ipvsTroubles({ ipvs, ipvsFailure, contents }: IpvsPage): Trouble[] {
   const more = ignored.count - named.length;
   return [
     ...(unread ? [unread] : []),
+    ...(declined ? [noRoom(declined)] : []),
     ...named,
     ...(more > 0
       ? [
