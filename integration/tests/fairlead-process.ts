@@ -5,7 +5,7 @@ import { until } from '../../lab/host/until.ts';
 import { ServerError } from '../../src/agent/servers/server-error.ts';
 import { readStatus } from '../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../src/agent/snapshot.ts';
-import { STATUS_SOCKET } from '../../src/commands/run/folder.ts';
+import { STATUS_SOCKET } from '../../src/config/run-folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const DEADLINE_MS = 60_000;

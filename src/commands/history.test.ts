@@ -6,11 +6,11 @@ import { describe, it, type TestContext } from 'node:test';
 import { History } from '../agent/history/history.ts';
 import { historyPage } from '../agent/history/page.ts';
 import { runStatusSocket } from '../agent/servers/status-socket.ts';
+import { STATUS_SOCKET } from '../config/run-folder.ts';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { systemClock } from '../time/clock.ts';
 import { type CommandRun, runCommand } from './basis/testing/run-command.ts';
 import { historyCommand } from './history.ts';
-import { STATUS_SOCKET } from './run/folder.ts';
 
 async function folder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'fairlead-history-'));

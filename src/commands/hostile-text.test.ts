@@ -6,11 +6,11 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Command } from 'commander';
 import { openHttpServer } from '../agent/servers/http.ts';
 import { serving } from '../agent/servers/testing/serving.ts';
+import { STATUS_SOCKET } from '../config/run-folder.ts';
 import { configCommand } from './config.ts';
 import { explainCommand } from './explain.ts';
 import { runProgram } from './program.ts';
 import { renderCommand } from './render.ts';
-import { STATUS_SOCKET } from './run/folder.ts';
 import { servicesCommand } from './services.ts';
 import { statusCommand } from './status.ts';
 

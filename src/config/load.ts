@@ -13,6 +13,7 @@ import { modeOf, resolveSettings } from './resolve.ts';
 import { rangeWarnings, scopeWarnings } from './scope.ts';
 import type { Settings } from './settings.ts';
 import { isReadIn, validateFields } from './validate.ts';
+import { toGivenYaml } from './write.ts';
 
 /** A valid configuration and its origins. */
 export interface LoadedConfig {
@@ -89,4 +90,18 @@ async function readText(path: string): Promise<ConfigText> {
     const problem = { subject: '--config', message: `cannot read ${path}: ${reason}` };
     throw new ConfigError('CONFIG_UNREADABLE', [problem], cause);
   }
+}
+
+const MODE_FIELDS: ReadonlySet<FieldPath> = new Set(['mode', 'fairlead.mode']);
+
+/**
+ * A configuration with flags that win over it, other than beside `--config`, where kube-proxy lets
+ * only a few of them count. Defaults that follow the mode follow the mode of the flags.
+ */
+export function overlaid({ fields, settings }: LoadedConfig, flags: GivenFlags): LoadedConfig {
+  const { serverUrl } = settings.api;
+  const all = new Map(flags);
+  if (serverUrl !== undefined && !all.has('master')) all.set('master', [serverUrl]);
+  const text = toGivenYaml(fields, all.has('proxy-mode') ? MODE_FIELDS : new Set());
+  return buildConfig(all, { path: 'the configuration', text });
 }

@@ -2,10 +2,10 @@ import { type Cidr, contains, parseCidr } from '../addresses/cidr.ts';
 import { type IpAddress, parseIp } from '../addresses/ip.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { MachineLink } from '../linux/route/link-codec.ts';
-import { listLinks } from '../linux/route/list-links.ts';
 import { RouteLookup } from '../linux/route/lookup-now.ts';
 import type { MachineRoute } from '../linux/route/route-codec.ts';
 import { selectRoutes } from '../linux/route/routes.ts';
+import { listLinks } from '../linux/route/watch-links.ts';
 
 /** Endpoints that are looked up; a cluster may have 80,000 of one Service. */
 const MOST_LOOKED_UP = 5000;

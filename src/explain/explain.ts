@@ -4,27 +4,27 @@ import type { Place } from '../forwarding/answer/place.ts';
 import { predict, predictAt } from '../forwarding/answer/predict.ts';
 import type { Prediction } from '../forwarding/answer/prediction.ts';
 import { sharesOf } from '../forwarding/answer/shares.ts';
-import type { Source } from '../forwarding/answer/source.ts';
+import { familyOf, type Source, sourceOfClass } from '../forwarding/answer/source.ts';
 import type { Candidate } from '../forwarding/candidates.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
-import { type Forwarding, servicePortName } from '../forwarding/model.ts';
+import { type Forwarding, SOURCE_CLASSES, servicePortName } from '../forwarding/model.ts';
 import { disturbedRow, objectionOf } from './agent-word.ts';
 import { CODES, type Code } from './codes.ts';
-import { elsewhereOf } from './elsewhere.ts';
 import type {
   AgentWord,
   AskedQuestion,
   AskedSource,
+  Elsewhere,
   Explanation,
   PredictedData,
   Remark,
 } from './explanation.ts';
-import { predictedSentence } from './predicted-sentence.ts';
+import { goalText, predictedSentence } from './predicted-sentence.ts';
 import { type JudgedCase, type Judgement, judge } from './proof/judge.ts';
 import type { NotPermitted, ProvenPacket } from './proof/proof.ts';
 import { nextOf, type RemarkContext, remarksOf } from './remarks.ts';
 import { type AskedEndpoint, whyNot } from './why-not.ts';
-import { destinationName, serviceAt, subjectOf } from './words.ts';
+import { CLASS_NAME, destinationName, frontendName, serviceAt, subjectOf } from './words.ts';
 
 /** A connection, and where it is asked about. */
 export interface AskedCase {
@@ -203,4 +203,59 @@ function predictedData(prediction: Prediction): PredictedData {
   const { list, masquerade, affinitySeconds } = prediction;
   const endpoints = prediction.endpoints.map(endpointKey);
   return { code, action, list, masquerade, endpoints, affinitySeconds };
+}
+
+/** Addresses of a Service that are shown; it can have hundreds. */
+const MOST_FRONTENDS = 5;
+
+/**
+ * The same connection from the other source classes, and from the same source at the other
+ * addresses of the row.
+ */
+function elsewhereOf(
+  { row, frontend }: Found,
+  {
+    source,
+    to,
+    place,
+  }: { readonly source: Source; readonly to: Destination; readonly place: Place },
+): readonly Elsewhere[] {
+  const family = familyOf(to.address);
+  const fromOthers = SOURCE_CLASSES.filter((each) => each !== source.class).map((each) => {
+    const other = sourceOfClass(each, family, place);
+    const prediction = predictAt({ source: other }, { row, frontend }, place);
+    return elsewhere(`from ${CLASS_NAME[each]}`, prediction, { source: other, place });
+  });
+  const others = row.frontends.filter((each) => each !== frontend).slice(0, MOST_FRONTENDS);
+  const atOthers = others.map((each) => {
+    const prediction = predictAt({ source }, { row, frontend: each }, place);
+    const where = `at ${frontendName(each, row.id.protocol)}`;
+    return elsewhere(where, prediction, { source, place });
+  });
+  return [...fromOthers, ...atOthers];
+}
+
+interface Asked {
+  readonly source: Source;
+  readonly place: Place;
+}
+
+function elsewhere(where: string, prediction: Prediction, asked: Asked): Elsewhere {
+  return { where, code: prediction.code, more: moreOf(prediction, asked) };
+}
+
+function moreOf(prediction: Prediction, { source, place }: Asked): string {
+  const { address } = source;
+  if (prediction.code === 'REACHES') {
+    const { allowedSources } = prediction.frontend;
+    const isBySocket = place.madeBy?.(prediction, source.class) === 'socket';
+    const isOpen = allowedSources === undefined || address !== undefined;
+    return [
+      goalText(prediction),
+      ...(prediction.masquerade && !isBySocket ? ['masqueraded'] : []),
+      ...(isOpen ? [] : [`if its address is in ${allowedSources.join(', ')}`]),
+    ].join(', ');
+  }
+  if (prediction.code !== 'DROPPED_SOURCE_RANGE') return '';
+  return `only from ${prediction.allowedSources.join(', ') || 'no address'}`;
 }

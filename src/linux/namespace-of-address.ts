@@ -4,9 +4,9 @@ import { canonicalIp } from '../addresses/ip.ts';
 import { insideNetworkNamespace, NamespaceError } from './inside-namespace.ts';
 import { openNetlink } from './netlink/socket.ts';
 import { networkNamespaces } from './network-namespaces.ts';
-import { listLinks } from './route/list-links.ts';
 import { isLinkedNamespace } from './route/namespace-id.ts';
 import { NETLINK_ROUTE } from './route/protocol.ts';
+import { listLinks } from './route/watch-links.ts';
 
 const OWN = '/proc/thread-self/ns/net';
 

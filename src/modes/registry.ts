@@ -1,7 +1,6 @@
 import { MODE_NAMES, type ModeName } from '../config/modes.ts';
 import { WINGS } from '../wings/registry.ts';
 import type { Mode } from './mode.ts';
-import { ModeError } from './mode-error.ts';
 import type { Part } from './part.ts';
 import type { StatusWords } from './status-words.ts';
 import type { ModeEntry } from './wing.ts';
@@ -63,4 +62,17 @@ export async function allParts(): Promise<readonly Part[]> {
   const behind = modes.flatMap(({ parts }) => parts.slice(-1));
   const all = [...fronts, ...behind];
   return all.filter(({ name }, index) => all.findIndex((part) => part.name === name) === index);
+}
+
+/** Why a mode cannot be used: `code` for a program, `next` for a person. */
+class ModeError extends Error {
+  override readonly name = 'ModeError';
+  readonly code: 'MODE_MISSING';
+  readonly next: string;
+
+  constructor(message: string, about: { code: ModeError['code']; next: string }) {
+    super(message);
+    this.code = about.code;
+    this.next = about.next;
+  }
 }

@@ -10,7 +10,7 @@ import { nodeAddress, outsiderAddress } from '../../../lab/network/plan.ts';
 import { provideTool } from '../../../lab/parts/build.ts';
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
-import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
+import { STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 import { startOnNode } from '../iptables/sides.ts';
 import { Load } from './load.ts';
 import type { LoadWay, OddConnection } from './load-questions.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
+import { STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 import { insertFlows, type NewFlow, newFlow } from '../../../src/linux/conntrack/testing/insert.ts';
 import { agentSource } from '../../../src/wings/top/sources.ts';
 

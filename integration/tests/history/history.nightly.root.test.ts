@@ -11,7 +11,7 @@ import { startProxy } from '../../../lab/proxies/running.ts';
 import type { Happening } from '../../../src/agent/history/entry.ts';
 import type { DatedEntry, HistoryPage } from '../../../src/agent/history/page.ts';
 import { readWholeHistory } from '../../../src/commands/history/read-history.ts';
-import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
+import { STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 import { type Planned, plannedChanges, sliceOf } from './planned.ts';
 
 const NODE = 'node1';

@@ -10,10 +10,9 @@ import { surroundMachine } from '../../../lab/outside/hosts.ts';
 import { configureOutside, outsideFiles, startOutside } from '../../../lab/outside/start.ts';
 import { findProxy } from '../../../lab/proxies/registry.ts';
 import { httpGet } from '../../../lab/servers/http-get.ts';
-
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../../src/agent/snapshot.ts';
-import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
+import { STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 
 /** The lab's hosts that ask: the machine itself, a container on it, and a neighbour on its LAN. */
 export type Asker = 'machine' | 'container' | 'neighbour';

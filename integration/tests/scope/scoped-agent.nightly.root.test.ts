@@ -14,8 +14,8 @@ import { startProxy } from '../../../lab/proxies/running.ts';
 import { httpGet } from '../../../lab/servers/http-get.ts';
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { StatusPage } from '../../../src/agent/status-page.ts';
-import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import { statusView } from '../../../src/commands/status/view.ts';
+import { STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 import { ScopeLab, WAIT_MS } from './scope-lab.ts';
 
 const LONG_MS = 240_000;

@@ -5,8 +5,8 @@ import { type Daemon, startDaemon } from '../../../lab/host/processes.ts';
 import { until } from '../../../lab/host/until.ts';
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { StatusPage } from '../../../src/agent/status-page.ts';
-import { STATUS_SOCKET } from '../../../src/commands/run/folder.ts';
 import { isWell } from '../../../src/commands/status/summary.ts';
+import { STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 import { compiledProgram } from '../../../src/linux/ebpf/testing/compiled-program.ts';
 import {
   type NodeNetwork,

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
 import { ServerError, systemCodeOf } from '../../agent/servers/server-error.ts';
 import { readNode } from '../../agent/servers/status-client.ts';
+import { STATUS_SOCKET } from '../../config/run-folder.ts';
 import { CommandError } from '../command-error.ts';
-import { STATUS_SOCKET } from '../run/folder.ts';
 
 export type AskedAgent =
   | { readonly state: 'answers'; readonly node: AgentNode; readonly socketPath: string }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatCidr } from '../../addresses/cidr.ts';
+import { SYSCTL_STATE } from '../../config/run-folder.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { removeTranslated } from '../../flows/remove-translated.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
@@ -9,7 +10,6 @@ import { kernelSysctls } from '../../linux/sysctl.ts';
 import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
 import { ifInstalled } from '../../modes/remove-part.ts';
 import { podNetworks } from '../../wings/registry.ts';
-import { SYSCTL_STATE } from '../run/folder.ts';
 import { knownAddresses } from '../run/known-addresses.ts';
 import { assertOwnFolder } from '../run/run-folder.ts';
 import type { CleanableMachine, RemovedPart } from './clean-machine.ts';

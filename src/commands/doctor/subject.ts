@@ -4,6 +4,7 @@ import { ServerError, systemCodeOf } from '../../agent/servers/server-error.ts';
 import { readNode, readRows, readStatus } from '../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { DEFAULT_MODE } from '../../config/modes.ts';
+import { STATUS_SOCKET } from '../../config/run-folder.ts';
 import type { Difference } from '../../dataplanes/contract.ts';
 import { readPlaces } from '../../doctor/places.ts';
 import type { AgentState, ModeAbout, ServedNode, Subject } from '../../doctor/subject.ts';
@@ -12,7 +13,6 @@ import type { Mode } from '../../modes/mode.ts';
 import { allModes } from '../../modes/registry.ts';
 import { findBasis } from '../basis/basis.ts';
 import { assertSameNetwork, persistentDifferences } from '../diff/differences.ts';
-import { STATUS_SOCKET } from '../run/folder.ts';
 
 /** What the agent said, and what the checks are about. */
 export interface Patient {

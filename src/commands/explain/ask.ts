@@ -17,8 +17,7 @@ import { visible } from '../terminal/visible.ts';
 import { readFrom } from './from.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
 import { caseOf, type Inquiry } from './inquiry.ts';
-import { type Pod, podOfCluster } from './pod.ts';
-import { podOfManifests } from './pod-of-manifests.ts';
+import { type Pod, podOfCluster, podOfManifests } from './pod.ts';
 import { packetFor } from './proof/packet.ts';
 import type { WantedProbe } from './proof/probe-kind.ts';
 

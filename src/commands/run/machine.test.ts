@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { SYSCTL_STATE } from '../../config/run-folder.ts';
 import { TIME_WAIT_REUSE } from '../../linux/needed-sysctl.ts';
 import type { Sysctls } from '../../linux/sysctl.ts';
 import { sysctlError } from '../../linux/sysctl-error.ts';
 import { restoreSysctls } from '../../linux/sysctl-state.ts';
-import { SYSCTL_STATE } from './folder.ts';
 import { asksForLocalhost, localhostServer, setNeededSysctl } from './machine.ts';
 
 describe('settings of the machine', () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
+import { SYSCTL_STATE } from '../../config/run-folder.ts';
 import type { NodePortSettings, Settings } from '../../config/settings.ts';
 import { effectiveCapabilities } from '../../linux/capabilities.ts';
 import { onlineCpuCount, setConntrackLimits } from '../../linux/conntrack-limits.ts';
@@ -11,7 +12,6 @@ import { kernelSysctls, type Sysctls } from '../../linux/sysctl.ts';
 import { SysctlError } from '../../linux/sysctl-error.ts';
 import type { Logger } from '../../log/logger.ts';
 import { CommandError } from '../command-error.ts';
-import { SYSCTL_STATE } from './folder.ts';
 
 export interface MachineContext {
   readonly log: Pick<Logger, 'info' | 'warn'>;

@@ -1,11 +1,10 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { RUN_FOLDER } from '../../config/run-folder.ts';
+import { RUN_FOLDER, RUN_LOCK } from '../../config/run-folder.ts';
 import { type LockAttempt, lockByte, lockHolder } from '../../linux/process-lock.ts';
 import type { Logger } from '../../log/logger.ts';
 import { sleep } from '../../time/sleep.ts';
 import { ALREADY_RUNNING_EXIT, CommandError } from '../command-error.ts';
-import { RUN_LOCK } from './folder.ts';
 
 export interface OneInstanceOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>;

@@ -16,13 +16,13 @@ import type { ServiceRoutes } from '../../agent/service-routes.ts';
 import { statusPage } from '../../agent/status-page.ts';
 import { shownFlags } from '../../config/flags/shown.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { STATUS_SOCKET } from '../../config/run-folder.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { OpenMode } from '../../modes/mode.ts';
 import type { PodNetwork } from '../../modes/wing.ts';
 import { systemClock } from '../../time/clock.ts';
 import { agentNode } from './agent-node.ts';
-import { STATUS_SOCKET } from './folder.ts';
 import { VERSION } from './version.ts';
 
 type Task = (signal: AbortSignal) => Promise<void>;

@@ -3,7 +3,6 @@ import { type IpAddress, parseIp } from '../../addresses/ip.ts';
 import { NetlinkError, NetlinkRefusal } from '../netlink/errors.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
 import { IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO, type MachineLink } from './link-codec.ts';
-import { listLinks } from './list-links.ts';
 import {
   ADDRESS_FIXED_BYTES,
   AF_INET,
@@ -20,6 +19,7 @@ import {
   RTM_NEWLINK,
 } from './protocol.ts';
 import { change } from './routes.ts';
+import { listLinks } from './watch-links.ts';
 
 const IFF_UP = 0x1;
 const IFLA_INFO_DATA = 2;

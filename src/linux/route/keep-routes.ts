@@ -8,7 +8,6 @@ import { NetlinkError, NetlinkRefusal } from '../netlink/errors.ts';
 import { dump } from '../netlink/exchange.ts';
 import { type NetlinkListener, openNetlink } from '../netlink/socket.ts';
 import type { MachineLink } from './link-codec.ts';
-import { listLinks } from './list-links.ts';
 import {
   isInPlace,
   isOurs,
@@ -33,6 +32,7 @@ import { type MachineRoute, readRouteEvent } from './route-codec.ts';
 import { routeText } from './route-text.ts';
 import { FAMILIES, leadsSomewhere, lookUpRoute, replaceRoute, selectRoutes } from './routes.ts';
 import { readTableRule, type TableRule } from './rule-codec.ts';
+import { listLinks } from './watch-links.ts';
 
 /** The kernel reports no IPv4 route that goes with its link: the link is the event. */
 const GROUPS = [

@@ -15,8 +15,7 @@ import {
   SOCKET_PROGRAMS,
 } from '../../linux/ebpf/shipped-programs.ts';
 import { netnsCookie } from '../../linux/netns-cookie.ts';
-import { listLinks } from '../../linux/route/list-links.ts';
-import { watchLinks } from '../../linux/route/watch-links.ts';
+import { listLinks, watchLinks } from '../../linux/route/watch-links.ts';
 import type { Part, Surroundings } from '../../modes/part.ts';
 import type { HooksOptions, PacketOptions } from './plane/options.ts';
 import { HooksPlane } from './plane/plane.ts';

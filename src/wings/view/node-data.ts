@@ -5,7 +5,7 @@ import { findBasis } from '../../commands/basis/basis.ts';
 import { reportOn } from '../../commands/doctor/examine.ts';
 import { readPatient } from '../../commands/doctor/subject.ts';
 import { explainOnce, groundsFor, inquire, targetFrom } from '../../commands/explain/ask.ts';
-import { STATUS_SOCKET } from '../../commands/run/folder.ts';
+import { STATUS_SOCKET } from '../../config/run-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import { AgentStatus, nodeAbout } from './agent-status.ts';
 import { changesBefore } from './change-pages.ts';

@@ -12,7 +12,7 @@ import { fairlead } from '../../../../lab/proxies/fairlead.ts';
 import { ServerError } from '../../../../src/agent/servers/server-error.ts';
 import { readStatus } from '../../../../src/agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../../../src/agent/snapshot.ts';
-import { STATUS_SOCKET } from '../../../../src/commands/run/folder.ts';
+import { STATUS_SOCKET } from '../../../../src/config/run-folder.ts';
 import type { Scene } from '../scene.ts';
 import { BUNDLES, type Build, buildForwarders, buildPrograms } from './builds.ts';
 import { ClientPorts, Hammer, type Target } from './connections.ts';

@@ -11,7 +11,7 @@ import type { FairleadMode } from '../../../../lab/proxies/fairlead-modes.ts';
 import { ServerError } from '../../../../src/agent/servers/server-error.ts';
 import { readStatus } from '../../../../src/agent/servers/status-client.ts';
 import type { StatusPage } from '../../../../src/agent/status-page.ts';
-import { STATUS_SOCKET } from '../../../../src/commands/run/folder.ts';
+import { STATUS_SOCKET } from '../../../../src/config/run-folder.ts';
 import { NodeInside } from '../../faults/plane/node-inside.ts';
 import { HOSTILE, NODE, NODE_INDEX } from '../names.ts';
 import type { NeighbourScene } from '../scene.ts';

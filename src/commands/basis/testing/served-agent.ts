@@ -8,10 +8,10 @@ import { runStatusSocket } from '../../../agent/servers/status-socket.ts';
 import { snapshotWith } from '../../../agent/servers/testing/conditions.ts';
 import type { StatusPage } from '../../../agent/status-page.ts';
 import { loadConfig } from '../../../config/load.ts';
+import { STATUS_SOCKET } from '../../../config/run-folder.ts';
 import { systemClock } from '../../../time/clock.ts';
 import { observeNode } from '../../desired.ts';
 import { agentNode } from '../../run/agent-node.ts';
-import { STATUS_SOCKET } from '../../run/folder.ts';
 
 const ABSENT = { exists: false, endpoints: 0, ready: 0 };
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readStatus } from '../../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../../agent/status-page.ts';
+import { STATUS_SOCKET } from '../../../config/run-folder.ts';
 import { CHECKS } from '../../../doctor/checks.ts';
 import type { Result } from '../../../doctor/finding.ts';
 import { runDoctorChecks } from '../../../doctor/run-doctor-checks.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
 import { type ChildProgram, startChild } from '../../../linux/testing/child-program.ts';
-import { STATUS_SOCKET } from '../../run/folder.ts';
 import { isWell } from '../../status/summary.ts';
 import { readPatient } from '../subject.ts';
 

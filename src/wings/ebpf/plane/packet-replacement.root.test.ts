@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { openPinnedLink } from '../../../linux/ebpf/link.ts';
 import { compiledProgram } from '../../../linux/ebpf/testing/compiled-program.ts';
-import { listLinks } from '../../../linux/route/list-links.ts';
+import { listLinks } from '../../../linux/route/watch-links.ts';
 import { openMaps } from './maps/map-set.ts';
 import { Pins } from './pins.ts';
 import { INGRESS, loadPrograms, type Objects } from './places/programs.ts';

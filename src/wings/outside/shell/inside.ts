@@ -7,7 +7,7 @@ import { readStatus } from '../../../agent/servers/status-client.ts';
 import type { AgentSnapshot } from '../../../agent/snapshot.ts';
 import { systemCode } from '../../../cluster/errors.ts';
 import { CommandError } from '../../../commands/command-error.ts';
-import { STATUS_SOCKET } from '../../../commands/run/folder.ts';
+import { STATUS_SOCKET } from '../../../config/run-folder.ts';
 import { startInherited } from '../../../linux/outside/start-inherited.ts';
 import { setLinkUp } from '../../../linux/route/change-links.ts';
 import { lookUpRoute } from '../../../linux/route/routes.ts';

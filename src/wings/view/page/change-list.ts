@@ -1,7 +1,6 @@
 import type { Change } from '../protocol/changes.ts';
-import { exactTime, timeOfDay } from './dates.ts';
 import { h, nameOf, replace } from './dom.ts';
-import { milliseconds } from './figures.ts';
+import { exactTime, milliseconds, timeOfDay } from './figures.ts';
 import { KeyedList } from './keyed.ts';
 import { routeTo } from './route.ts';
 

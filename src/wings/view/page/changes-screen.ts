@@ -1,9 +1,8 @@
 import type { Change, ChangesAnswer } from '../protocol/changes.ts';
 import { ask } from './ask.ts';
 import { ChangeList } from './change-list.ts';
-import { exactTime } from './dates.ts';
 import { h, nameOf, replace, setText } from './dom.ts';
-import { count } from './figures.ts';
+import { count, exactTime } from './figures.ts';
 import { problemBox } from './problem.ts';
 import { routeTo } from './route.ts';
 import type { ScreenContext } from './screen.ts';

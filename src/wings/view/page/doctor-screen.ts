@@ -1,10 +1,8 @@
 import type { DoctorAnswer, DoctorResult } from '../protocol/doctor.ts';
 import { ask } from './ask.ts';
-import { exactTime } from './dates.ts';
 import { h, nameOf, refresh, replace, withCode } from './dom.ts';
-import { emptyPanel } from './empty.ts';
-import { counted } from './figures.ts';
-import { problemBox } from './problem.ts';
+import { counted, exactTime } from './figures.ts';
+import { emptyPanel, problemBox } from './problem.ts';
 import type { ScreenContext } from './screen.ts';
 
 const LEVELS = {

@@ -1,9 +1,8 @@
 import type { PathAnswer, PathCandidate } from '../protocol/path.ts';
 import { ask } from './ask.ts';
 import { h, nameOf, replace, withCode } from './dom.ts';
-import { emptyPanel } from './empty.ts';
 import { pathForm } from './path-form.ts';
-import { problemBox } from './problem.ts';
+import { emptyPanel, problemBox } from './problem.ts';
 import { routeTo } from './route.ts';
 import type { ScreenContext } from './screen.ts';
 import { wayOf } from './way.ts';

@@ -11,3 +11,8 @@ export function problemBox({ code, message, next }: Problem): HTMLElement {
     h('code', {}, code),
   );
 }
+
+/** A panel that says why there is nothing in it. */
+export function emptyPanel(text: string): HTMLElement {
+  return h('section', { class: 'panel' }, h('p', { class: 'empty' }, text));
+}

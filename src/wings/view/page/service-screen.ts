@@ -7,10 +7,9 @@ import type {
 } from '../protocol/service.ts';
 import { ChangeList } from './change-list.ts';
 import { h, nameOf, refresh, replace } from './dom.ts';
-import { emptyPanel } from './empty.ts';
 import { endpointTable } from './endpoint-table.ts';
 import { duration } from './figures.ts';
-import { problemBox } from './problem.ts';
+import { emptyPanel, problemBox } from './problem.ts';
 import { routeTo, serviceOfPort } from './route.ts';
 import type { ScreenContext } from './screen.ts';
 import { portFigures, portTitle } from './service-panel.ts';

@@ -25,7 +25,7 @@ import {
   SettingFlag,
   SLOT,
 } from './layout.ts';
-import { MAP_NAMES } from './map-names.ts';
+import { MAP_NAMES } from './map-set.ts';
 
 const object = compiledProgram('sock');
 const { btf } = object;

@@ -3,7 +3,6 @@ import type { BpfMap, MapDefinition } from '../../../../linux/ebpf/map.ts';
 import type { BpfObject } from '../../../../linux/ebpf/object.ts';
 import type { Pins } from '../pins.ts';
 import { LAYOUT_VERSION, SETTINGS } from './layout.ts';
-import { MAP_NAMES } from './map-names.ts';
 
 /** The only key of a map with one value. */
 export const ONLY = Buffer.alloc(4);
@@ -59,3 +58,17 @@ function isSameKind(map: BpfMap, wanted: MapDefinition): boolean {
 function isThisLayout(settings: BpfMap | undefined): boolean {
   return settings?.lookup(ONLY)?.readUInt32LE(SETTINGS.layoutVersion) === LAYOUT_VERSION;
 }
+
+/** Every map of bpf/, by name: each is pinned, and required for reading. */
+export const MAP_NAMES: readonly string[] = [
+  'frontends',
+  'slots',
+  'node_addresses',
+  'interfaces',
+  'affinities',
+  'affinity_counts',
+  'settings',
+  'connected',
+  'sent',
+  'ended',
+];

@@ -8,7 +8,7 @@ import type { LoadedObject } from '../../../../linux/ebpf/load.ts';
 import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
 import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
-import { listLinks } from '../../../../linux/route/list-links.ts';
+import { listLinks } from '../../../../linux/route/watch-links.ts';
 import type { HooksPlane } from '../plane.ts';
 import { bring } from '../testing/bring.ts';
 import {

@@ -5,7 +5,7 @@ import type { Drift } from '../../../../dataplanes/contract.ts';
 import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
 import { ownPlace } from '../../../../linux/ebpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
-import { listLinks } from '../../../../linux/route/list-links.ts';
+import { listLinks } from '../../../../linux/route/watch-links.ts';
 import { Pins } from '../pins.ts';
 import { bring } from '../testing/bring.ts';
 import { programCount, untilSo } from '../testing/ingress-links.ts';

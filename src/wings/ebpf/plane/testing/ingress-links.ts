@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openLinkById, programsOnDevice } from '../../../../linux/ebpf/enumerate.ts';
 import type { LinkInfo } from '../../../../linux/ebpf/info.ts';
 import { type BpfLink, openPinnedLink } from '../../../../linux/ebpf/link.ts';
-import { listLinks } from '../../../../linux/route/list-links.ts';
+import { listLinks } from '../../../../linux/route/watch-links.ts';
 import { INGRESS } from '../places/programs.ts';
 import { pinFolderOf } from './packet-plane.ts';
 

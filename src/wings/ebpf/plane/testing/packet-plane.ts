@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
 import { netnsCookie } from '../../../../linux/netns-cookie.ts';
-import { listLinks } from '../../../../linux/route/list-links.ts';
-import { watchLinks } from '../../../../linux/route/watch-links.ts';
+import { listLinks, watchLinks } from '../../../../linux/route/watch-links.ts';
 import type { HooksOptions, PacketOptions } from '../options.ts';
 import { HooksPlane } from '../plane.ts';
 

@@ -1,5 +1,0 @@
-export const STATUS_SOCKET = 'status.sock';
-/** Below /run, because a reboot resets the sysctls as well. */
-export const SYSCTL_STATE = 'sysctls.json';
-/** One byte for each network namespace; the process that serves there has it locked. */
-export const RUN_LOCK = 'run.lock';
