@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { ipv4Number } from './ipv4-number.ts';
+import { ipv6Groups, isMappedIpv4 } from './ipv6-groups.ts';
 
 /** An IP address as its bytes: 4 for IPv4, 16 for IPv6. */
 export interface IpAddress {
@@ -14,9 +15,10 @@ export interface IpAddress {
  */
 export function parseIp(text: string): IpAddress | undefined {
   if (isIPv4(text)) return { version: 4, bytes: parseIpv4(text) };
-  if (!isIPv6(text) || text.includes('%')) return undefined;
-  const bytes = parseIpv6(text);
-  return isMappedIpv4(bytes) ? { version: 4, bytes: bytes.slice(12) } : { version: 6, bytes };
+  const groups = ipv6Groups(text) ?? groupsWithIpv4(text);
+  if (groups === undefined) return undefined;
+  const bytes = groupBytes(groups);
+  return isMappedIpv4(groups) ? { version: 4, bytes: bytes.slice(12) } : { version: 6, bytes };
 }
 
 /**
@@ -36,10 +38,26 @@ export function parseIpSloppily(text: string): IpAddress | undefined {
  */
 export function normalizeIp(text: string): { address: string; version: 4 | 6 } | undefined {
   if (isIPv4(text)) return { address: text, version: 4 };
+  if (isCanonicalIpv6(text)) return { address: text, version: 6 };
   const ip = parseIpSloppily(text);
   if (ip === undefined) return undefined;
   const canonical = formatIp(ip);
   return { address: canonical === text ? text : canonical, version: ip.version };
+}
+
+/** Whether an address is in its canonical spelling already, as the API server writes it. */
+function isCanonicalIpv6(text: string): boolean {
+  const groups = ipv6Groups(text);
+  if (groups === undefined || isMappedIpv4(groups)) return false;
+  if (text.includes('::')) return groupsText(groups) === text;
+  const length = groups.reduce((sum, group) => sum + digitsOf(group), groups.length - 1);
+  return text.length === length && longestZeroRun(groups).length < 2 && !/[A-F]/.test(text);
+}
+
+function digitsOf(group: number): number {
+  if (group < 0x10) return 1;
+  if (group < 0x100) return 2;
+  return group < 0x1000 ? 3 : 4;
 }
 
 /** The canonical text: dotted for IPv4, RFC 5952 for IPv6. */
@@ -60,46 +78,50 @@ function parseIpv4(text: string): Uint8Array {
   return bytes;
 }
 
-function parseIpv6(text: string): Uint8Array {
-  const [head = '', tail] = text.split('::');
-  const left = groupBytes(head);
-  const right = groupBytes(tail ?? '');
-  const bytes = new Uint8Array(16);
-  bytes.set(left, 0);
-  bytes.set(right, 16 - right.length);
+/** Of an address that ends in an IPv4 address, such as `64:ff9b::192.0.2.33`. */
+function groupsWithIpv4(text: string): readonly number[] | undefined {
+  if (!isIPv6(text) || text.includes('%')) return undefined;
+  const at = text.lastIndexOf(':') + 1;
+  const number = ipv4Number(text.slice(at)) ?? 0;
+  const end = `${(number >>> 16).toString(16)}:${(number & 0xffff).toString(16)}`;
+  return ipv6Groups(text.slice(0, at) + end);
+}
+
+function groupBytes(groups: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(2 * groups.length);
+  for (const [index, group] of groups.entries()) {
+    bytes[2 * index] = group >>> 8;
+    bytes[2 * index + 1] = group;
+  }
   return bytes;
 }
 
-function groupBytes(text: string): number[] {
-  if (text === '') return [];
-  return text.split(':').flatMap((group) => {
-    if (group.includes('.')) return [...parseIpv4(group)];
-    const value = Number.parseInt(group, 16);
-    return [value >> 8, value & 0xff];
-  });
-}
-
-function isMappedIpv4(bytes: Uint8Array): boolean {
-  return bytes[10] === 0xff && bytes[11] === 0xff && bytes.slice(0, 10).every((b) => b === 0);
-}
-
 function formatIpv6(bytes: Uint8Array): string {
-  const groups = Array.from({ length: 8 }, (_, i) => {
-    const value = ((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0);
-    return value.toString(16);
-  });
-  const zeros = longestZeroRun(groups);
-  if (zeros.length < 2) return groups.join(':');
-  const head = groups.slice(0, zeros.start).join(':');
-  const tail = groups.slice(zeros.start + zeros.length).join(':');
-  return `${head}::${tail}`;
+  return groupsText(
+    Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)),
+  );
 }
 
-function longestZeroRun(groups: readonly string[]): { start: number; length: number } {
+function groupsText(groups: readonly number[]): string {
+  const zeros = longestZeroRun(groups);
+  if (zeros.length < 2) return joined(groups, 0, groups.length);
+  const end = zeros.start + zeros.length;
+  return `${joined(groups, 0, zeros.start)}::${joined(groups, end, groups.length)}`;
+}
+
+function joined(groups: readonly number[], from: number, to: number): string {
+  let text = '';
+  for (let index = from; index < to; index++) {
+    text += `${index === from ? '' : ':'}${groups[index]?.toString(16)}`;
+  }
+  return text;
+}
+
+function longestZeroRun(groups: readonly number[]): { start: number; length: number } {
   let best = { start: 0, length: 0 };
   let start = 0;
   for (let i = 0; i <= groups.length; i++) {
-    if (groups[i] === '0') continue;
+    if (groups[i] === 0) continue;
     if (i - start > best.length) best = { start, length: i - start };
     start = i + 1;
   }

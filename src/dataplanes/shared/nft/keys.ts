@@ -1,5 +1,6 @@
 import { parseIp } from '../../../addresses/ip.ts';
 import { ipv4Number } from '../../../addresses/ipv4-number.ts';
+import { ipv6Groups, isMappedIpv4 } from '../../../addresses/ipv6-groups.ts';
 import type { Protocol } from '../../../forwarding/model.ts';
 import {
   DESTINATION_PORT,
@@ -63,13 +64,21 @@ export function networkNumber(value: number): Binary {
 }
 
 export function addressBytes(text: string): Binary {
-  return ipv4Bytes(text) ?? anyAddressBytes(text);
+  return ipv4Bytes(text) ?? ipv6Bytes(text) ?? anyAddressBytes(text);
 }
 
 /** The common case. */
 function ipv4Bytes(text: string): Binary | undefined {
   const number = ipv4Number(text);
   return number === undefined ? undefined : networkNumber(number);
+}
+
+function ipv6Bytes(text: string): Binary | undefined {
+  const groups = ipv6Groups(text);
+  if (groups === undefined || isMappedIpv4(groups)) return undefined;
+  let bytes = '';
+  for (const group of groups) bytes += String.fromCharCode(group >>> 8, group & 0xff);
+  return bytes;
 }
 
 function anyAddressBytes(text: string): Binary {
