@@ -140,9 +140,10 @@ export function elementsBetween(
 }
 
 /** The difference of two sorted lists: walks both, and allocates nothing for what is in both. */
-function endpointsBetween(
+export function endpointsBetween(
   before: readonly Endpoint[],
   after: readonly Endpoint[],
+  isEqual = hasSameAddress,
 ): { removed: Endpoint[]; added: Endpoint[] } {
   const removed: Endpoint[] = [];
   const added: Endpoint[] = [];
@@ -150,8 +151,7 @@ function endpointsBetween(
   let [i, j] = [0, 0];
   while (i < before.length || j < after.length) {
     const [old, now] = [before[i], after[j]];
-    const isSame = old && now && old.address === now.address && old.port === now.port;
-    if (isSame) {
+    if (old && now && (old === now || isEqual(old, now))) {
       i++;
       j++;
     } else if (old && (!now || endpointKey(old) < endpointKey(now))) {
@@ -163,6 +163,10 @@ function endpointsBetween(
     }
   }
   return { removed, added };
+}
+
+function hasSameAddress(a: Endpoint, b: Endpoint): boolean {
+  return a.address === b.address && a.port === b.port;
 }
 
 function editedElements(

@@ -1,4 +1,4 @@
-import type { Forwarding, ServicePortKey } from '../../forwarding/model.ts';
+import type { Endpoint, Forwarding, ServicePortKey } from '../../forwarding/model.ts';
 import type { Class } from './classes.ts';
 import type { RowElement, SharedElement } from './elements.ts';
 import {
@@ -6,6 +6,7 @@ import {
   changeList,
   type EndpointListParts,
   elementsBetween,
+  endpointsBetween,
   type ListChange,
   listElements,
   type SlotOrders,
@@ -56,11 +57,7 @@ export function planChange(
   after: Forwarding | undefined,
   of: Circumstances,
 ): RowPlan {
-  const isSameFront =
-    before !== undefined && after !== undefined && before.frontends === after.frontends;
-  const parts = isSameFront ? endpointPartsOf : partsOf;
-  const old = before && parts(before, of.numbers);
-  const now = after && parts(after, of.numbers);
+  const [old, now] = partsOfBoth(before, after, of.numbers);
   const lists = changeLists(old?.lists ?? [], now?.lists ?? [], of.orders);
   const elements = elementsBetween(old?.elements ?? [], now?.elements ?? []);
   return planOf({
@@ -73,6 +70,34 @@ export function planChange(
       for (const list of lists) list.settle(orders);
     },
   });
+}
+
+/** What is in both of them may be left out. */
+function partsOfBoth(
+  before: Forwarding | undefined,
+  after: Forwarding | undefined,
+  numbers: RowNumbers,
+): [RowParts | undefined, RowParts | undefined] {
+  const isSameFront = before && after && before.frontends === after.frontends;
+  if (!isSameFront) return [before && partsOf(before, numbers), after && partsOf(after, numbers)];
+  const moved = movedAddresses(before, after);
+  return [endpointPartsOf(before, numbers, moved), endpointPartsOf(after, numbers, moved)];
+}
+
+/** Also whether it is on this node, which the slots of a list do not tell. */
+function isSame(a: Endpoint, b: Endpoint): boolean {
+  return a.address === b.address && a.port === b.port && a.local === b.local;
+}
+
+/** The addresses of endpoints that only one of two rows has: few, however long the lists are. */
+function movedAddresses(before: Forwarding, after: Forwarding): ReadonlySet<string> {
+  const moved = new Set<string>();
+  for (const list of ['clusterEndpoints', 'localEndpoints'] as const) {
+    const { removed, added } = endpointsBetween(before[list], after[list], isSame);
+    for (const { address } of removed) moved.add(address);
+    for (const { address } of added) moved.add(address);
+  }
+  return moved;
 }
 
 /**

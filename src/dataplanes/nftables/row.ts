@@ -49,14 +49,19 @@ export function partsOf(row: Forwarding | undefined, numbers: RowNumbers): RowPa
 
 /**
  * The part of a row that depends on its endpoints. In a row with thousands of addresses that is
- * little, and all there is to compare when the addresses are unchanged.
+ * little, and all there is to compare when the addresses are unchanged. `among`: with the hairpins of
+ * these endpoint addresses only.
  */
-export function endpointPartsOf(row: Forwarding, numbers: RowNumbers): RowParts {
+export function endpointPartsOf(
+  row: Forwarding,
+  numbers: RowNumbers,
+  among?: ReadonlySet<string>,
+): RowParts {
   const parts = new Parts(row, numbers);
   for (const frontend of row.frontends) {
     if (frontend.notServed === undefined) parts.addGroup(frontend);
   }
-  return parts.finish();
+  return parts.finish(among);
 }
 
 /** The outcomes for the three source classes. */
@@ -91,10 +96,11 @@ class Parts {
     this.#number = numbers.rows.of(servicePortKey(row.id));
   }
 
-  finish(): RowParts {
+  finish(among?: ReadonlySet<string>): RowParts {
     const isForwarding = this.#classes.length > 0;
-    for (const address of isForwarding ? localAddresses(this.#row) : []) {
-      this.#shared.push({ set: 'hairpin', key: address + address });
+    for (const address of isForwarding ? localAddresses(this.#row, among) : []) {
+      const bytes = addressBytes(address);
+      this.#shared.push({ set: 'hairpin', key: bytes + bytes });
     }
     return {
       elements: this.#elements,
@@ -211,13 +217,16 @@ class Parts {
 }
 
 /** Most rows have no endpoint on this node, and need no list. */
-function localAddresses({ clusterEndpoints, localEndpoints }: Forwarding): Iterable<Binary> {
-  let found: Set<Binary> | undefined;
+function localAddresses(
+  { clusterEndpoints, localEndpoints }: Forwarding,
+  among?: ReadonlySet<string>,
+): Iterable<string> {
+  let found: Set<string> | undefined;
   for (const endpoints of [clusterEndpoints, localEndpoints]) {
     for (const { local, address } of endpoints) {
-      if (!local) continue;
+      if (!local || among?.has(address) === false) continue;
       found ??= new Set();
-      found.add(addressBytes(address));
+      found.add(address);
     }
   }
   return found ?? [];

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Endpoint, Forwarding } from '../../forwarding/model.ts';
+import { endpointPartsOf } from './row.ts';
+import { newRowNumbers } from './row-numbers.ts';
+import { planChange } from './row-plan.ts';
+import { emptyState } from './state.ts';
+import { row } from './testing/rows.ts';
+
+const ENDPOINT = fc.record({
+  address: fc.nat(5).map((host) => `10.244.0.${host}`),
+  port: fc.constantFrom(80, 81),
+  local: fc.boolean(),
+});
+const LIST = fc
+  .uniqueArray(ENDPOINT, { maxLength: 8, selector: ({ address, port }) => `${address}:${port}` })
+  .map((endpoints) => endpoints.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)));
+
+function keyOf({ address, port }: Endpoint): string {
+  return `${address}:${port}`;
+}
+
+function hairpins(of: Forwarding): Set<string> {
+  const { shared } = endpointPartsOf(of, newRowNumbers());
+  return new Set(shared.filter(({ set }) => set === 'hairpin').map(({ key }) => key));
+}
+
+describe('the plan of changed endpoints', () => {
+  it('adds and deletes the hairpins that differ, whichever list has them', () => {
+    fc.assert(
+      fc.property(LIST, LIST, LIST, LIST, (cluster, local, clusterAfter, localAfter) => {
+        const before = { ...row(), clusterEndpoints: cluster, localEndpoints: local };
+        const after = { ...before, clusterEndpoints: clusterAfter, localEndpoints: localAfter };
+        const numbers = newRowNumbers();
+        const of = { numbers, orders: new Map(), state: emptyState('ip') };
+        const { steps } = planChange(before, after, of);
+        const keys = (kind: 'want' | 'unwant') =>
+          new Set(steps.flatMap((s) => (s.do === kind ? s.elements.map(({ key }) => key) : [])));
+        assert.deepEqual(keys('want'), hairpins(after).difference(hairpins(before)));
+        assert.deepEqual(keys('unwant'), hairpins(before).difference(hairpins(after)));
+      }),
+    );
+  });
+});
