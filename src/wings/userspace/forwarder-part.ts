@@ -15,7 +15,7 @@ import { ForwarderPlane } from './plane/plane.ts';
 import { readProgram } from './plane/program.ts';
 
 /** Beside the program as it is shipped; or from source. */
-const PROGRAMS = ['./forwarder.mjs', '../../forwarder.ts'].map((path) =>
+const PROGRAMS = ['./forwarder.mjs', './forwarder.ts'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 /** More threads than CPUs that a node has to spare help nobody. */
