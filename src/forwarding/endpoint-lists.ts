@@ -8,6 +8,7 @@ import {
 } from './endpoints.ts';
 import type { Family, NodeView, ServicePortId } from './model.ts';
 import { indexSlicePorts, type PortOfSlice, portName, type SlicePortIndex } from './slice-ports.ts';
+import type { InTurns } from './turns.ts';
 
 interface List {
   readonly listed: readonly Listed[];
@@ -41,9 +42,11 @@ export class EndpointLists {
     return this.#lists.get(portName(id.port, id.protocol))?.known ?? NONE;
   }
 
-  /** The slices must be sorted by name. */
-  update(ids: readonly ServicePortId[], slices: readonly SliceObject[]): void {
-    const changes = difference(this.#slices, slices);
+  /** The slices must be sorted by name. What was cached before stays until the end. */
+  *update(ids: readonly ServicePortId[], slices: readonly SliceObject[]): InTurns<void> {
+    // The register changes long lists in place.
+    const now = slices.slice();
+    const changes = difference(this.#slices, now);
     const gone = indexSlicePorts(changes.gone, this.#family);
     const come = indexSlicePorts(changes.come, this.#family);
     // Only needed for a new port.
@@ -51,22 +54,43 @@ export class EndpointLists {
     const lists = new Map<string, List>();
     for (const id of ids) {
       const name = portName(id.port, id.protocol);
-      const listed = (index: SlicePortIndex): Listed[] =>
-        listedEndpoints(id, index.get(name) ?? NOWHERE, this.#view);
       const list = this.#lists.get(name);
       if (list === undefined) {
-        all ??= indexSlicePorts(slices, this.#family);
-        lists.set(name, listOf(listed(all)));
+        all ??= indexSlicePorts(now, this.#family);
+        lists.set(name, listOf(yield* this.#listed(id, all.get(name) ?? NOWHERE)));
       } else {
-        lists.set(name, changed(list, { gone: gone.get(name) ?? NOWHERE, come: listed(come) }));
+        const listed = yield* this.#listed(id, come.get(name) ?? NOWHERE);
+        lists.set(name, changed(list, { gone: gone.get(name) ?? NOWHERE, come: listed }));
       }
     }
     this.#lists = lists;
-    // The register changes long lists in place.
-    this.#slices = slices.slice();
+    this.#slices = now;
+  }
+
+  /** Sorted. */
+  *#listed(id: ServicePortId, ports: readonly PortOfSlice[]): InTurns<readonly Listed[]> {
+    let parts: (readonly Listed[])[] = [];
+    for (let from = 0; from < ports.length; from += SLICES_AT_ONCE) {
+      const part = listedEndpoints(id, ports.slice(from, from + SLICES_AT_ONCE), this.#view);
+      parts.push(part);
+      yield part.length;
+    }
+    while (parts.length > 1) {
+      const pairs: (readonly Listed[])[] = [];
+      for (let index = 0; index < parts.length; index += 2) {
+        const pair = merged(parts[index] ?? [], parts[index + 1] ?? []);
+        pairs.push(pair);
+        yield pair.length / ENDPOINTS_MERGED_FOR_ONE_READ;
+      }
+      parts = pairs;
+    }
+    return parts[0] ?? [];
   }
 }
 
+/** Of at most a thousand endpoints each. */
+const SLICES_AT_ONCE = 4;
+const ENDPOINTS_MERGED_FOR_ONE_READ = 8;
 const NONE: readonly KnownEndpoint[] = [];
 const NOWHERE: readonly PortOfSlice[] = [];
 
@@ -91,6 +115,7 @@ function compareListed(a: Listed, b: Listed): number {
 
 /** Merges two sorted lists. */
 function merged(many: readonly Listed[], few: readonly Listed[]): readonly Listed[] {
+  if (few.length === 0) return many;
   if (few.length * 4 > many.length) return many.concat(few).sort(compareListed);
   const all: Listed[] = [];
   let from = 0;

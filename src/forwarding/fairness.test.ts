@@ -130,3 +130,94 @@ describe('takeChanges() with a limit', () => {
     );
   });
 });
+
+describe('a Service that is too large for one call', () => {
+  const SLICES = 40;
+  const LIMIT = 4_000;
+
+  /** So many ports, each with so many endpoints as a slice may have. */
+  function putHuge(table: ForwardingTable, ports: number, slices = SLICES): void {
+    const names = Array.from({ length: ports }, (_, i) => ({ name: `p${i}`, port: 1_000 + i }));
+    const listed = names.map((each) => ({ ...each, protocol: 'TCP' as const }));
+    const more = { nodePort: 0, protocol: 'TCP' as const };
+    table.putService(
+      service({
+        namespace: 'flood',
+        name: 'huge',
+        clusterIPs: ['10.96.0.1'],
+        ports: names.map((p) => ({ ...p, ...more })),
+      }),
+    );
+    for (let s = 0; s < slices; s++) {
+      const all = Array.from({ length: 1_000 }, (_, i) =>
+        elsewhere(`10.${s}.${i >> 8}.${i & 0xff}`),
+      );
+      const of = {
+        namespace: 'flood',
+        service: 'huge',
+        name: `huge-${String(s).padStart(3, '0')}`,
+      };
+      table.putSlice(slice(all, { ...of, ports: listed }));
+    }
+  }
+
+  /** Calls until nothing is left, and what each of them gave. */
+  function calls(table: ForwardingTable, between: (call: number) => void = () => undefined) {
+    const given: string[][] = [];
+    while (table.hasChanges && given.length < 1_000) {
+      given.push(services(table.takeChanges(LIMIT)));
+      between(given.length);
+    }
+    return given;
+  }
+
+  for (const [what, ports, slices] of [
+    ['one port with many slices', 1, SLICES],
+    ['many ports with one slice', SLICES, 1],
+  ] as const) {
+    it(`is compiled in calls of about the limit: ${what}`, () => {
+      const table = new ForwardingTable(view());
+      putHuge(table, ports, slices);
+      const given = calls(table);
+      assert.ok(given.length >= (SLICES * 1_000) / LIMIT, `${given.length} calls`);
+      assert.deepEqual(new Set(given.slice(0, -1).flat()), new Set());
+      assert.equal(given.at(-1)?.length, ports);
+      assert.equal(table.ofService('flood/huge')[0]?.clusterEndpoints.length, slices * 1_000);
+    });
+  }
+
+  it('lets changes of others pass in every call', () => {
+    const table = new ForwardingTable(view());
+    putHuge(table, 1);
+    const given = calls(table, (call) => call < 5 && put(table, 'quiet/web', call));
+    for (const call of [1, 2, 3, 4]) assert.deepEqual(given[call], ['quiet/web']);
+  });
+
+  it('is reported although its slices go on changing', () => {
+    const table = new ForwardingTable(view());
+    putHuge(table, 1);
+    let reported = 0;
+    for (let call = 0; call < 2 * SLICES; call++) {
+      putHuge(table, 1, 1 + (call % 2));
+      reported += table.takeChanges(LIMIT).length;
+    }
+    assert.ok(reported > 0, 'it was never reported');
+  });
+
+  it('is not reported when it was deleted meanwhile', () => {
+    const table = new ForwardingTable(view());
+    putHuge(table, 1);
+    table.takeChanges(LIMIT);
+    table.deleteService('flood/huge');
+    assert.deepEqual(calls(table).flat(), []);
+    assert.deepEqual(table.rows(), []);
+  });
+
+  it('is complete when its rows are read meanwhile', () => {
+    const table = new ForwardingTable(view());
+    putHuge(table, 1);
+    table.takeChanges(LIMIT);
+    assert.equal(table.ofService('flood/huge')[0]?.clusterEndpoints.length, SLICES * 1_000);
+    assert.deepEqual(services(table.takeChanges(LIMIT)), ['flood/huge:p0']);
+  });
+});

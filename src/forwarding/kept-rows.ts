@@ -6,6 +6,7 @@ import { equalOutcomes, equalTexts } from './equal.ts';
 import type { Family, Forwarding, Frontend, NodeView } from './model.ts';
 import { frontendsOf, type Policy } from './outcomes.ts';
 import { healthCheckPortOf, type ServicePort, servicePorts } from './service-ports.ts';
+import type { InTurns } from './turns.ts';
 
 /** The cached result for a port, and its inputs. */
 interface KeptPort {
@@ -51,14 +52,20 @@ export class KeptRows {
     this.#withLosses = new WeakMap();
   }
 
-  compile(service: ServiceObject, slices: readonly SliceObject[]): Forwarding[] {
+  /** If the Service changes meanwhile, the rows are those that it had before. */
+  *compile(service: ServiceObject, slices: readonly SliceObject[]): InTurns<readonly Forwarding[]> {
     this.#ports ??= this.#read(service);
-    this.#lists.update(
-      this.#ports.map(({ id }) => id),
-      slices,
-    );
+    const ports = this.#ports;
+    const ids = ports.map(({ id }) => id);
+    yield* this.#lists.update(ids, slices);
     const healthCheckPort = healthCheckPortOf(service, this.#view);
-    return this.#ports.map((port) => this.#row(port, healthCheckPort));
+    const rows: Forwarding[] = [];
+    for (const port of ports) {
+      const row = this.#row(port, healthCheckPort);
+      rows.push(row);
+      yield row.frontends.length + this.#lists.of(port.id).length;
+    }
+    return rows;
   }
 
   /** The row with unserved frontends marked. */

@@ -18,7 +18,7 @@ export class KeptServices {
   #size = 0;
 
   /** Limit of items (endpoints, ports), about 200 bytes each. */
-  constructor(mostThings = 131_072) {
+  constructor(mostThings = 262_144) {
     this.#mostThings = mostThings;
   }
 

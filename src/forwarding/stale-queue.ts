@@ -137,7 +137,7 @@ function union(a: readonly Family[], b: readonly Family[]): readonly Family[] {
 }
 
 /** Estimated cost of compiling it. */
-function sizeOf({ service, slices, rows }: Entry): number {
+export function sizeOf({ service, slices, rows }: Entry): number {
   const ports = Math.max(service?.ports.length ?? 0, rows.length, 1);
   const frontends = 1 + (service?.externalIPs.length ?? 0);
   return ports * slices.reduce((sum, slice) => sum + slice.endpoints.length, frontends);

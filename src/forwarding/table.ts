@@ -1,5 +1,5 @@
 import type { NamespaceObject, ServiceObject, SliceObject } from '../cluster/objects.ts';
-import { type Change, changesBetween, RowFinder } from './changes.ts';
+import { type Change, changesBetween } from './changes.ts';
 import { Claims, nodePortClaim } from './claims.ts';
 import { compile } from './compile.ts';
 import { ContentCounts } from './contents.ts';
@@ -22,9 +22,11 @@ import { type Entry, nameOf, Register, type SliceMove } from './register.ts';
 import { hasSameClaims, isSameService } from './same-service.ts';
 import { claimantsOf, hiddenNodePorts } from './service-claims.ts';
 import { ServingEndpoints } from './serving.ts';
-import { sharing } from './share.ts';
+import { sharedRows } from './share.ts';
 import { SortedNames } from './sorted-names.ts';
-import { type Stale, StaleQueue } from './stale-queue.ts';
+import { type Stale, StaleQueue, sizeOf } from './stale-queue.ts';
+import { type InTurns, toEnd } from './turns.ts';
+import { type Compiled, MOST_AT_ONCE, UnderWay } from './under-way.ts';
 
 export type { Change } from './changes.ts';
 
@@ -47,6 +49,7 @@ export class ForwardingTable {
   /** The rows as of the last takeChanges(), for those that may have changed since. */
   readonly #before = new Map<Entry, readonly Forwarding[]>();
   readonly #contents = new ContentCounts();
+  readonly #underWay = new UnderWay();
 
   constructor(view: NodeView) {
     this.#view = view;
@@ -132,17 +135,24 @@ export class ForwardingTable {
 
   /** Whether there is something to take. */
   get hasChanges(): boolean {
-    return !this.#stale.isEmpty || this.#before.size > 0 || this.#choices.hasChanged;
+    return (
+      !this.#stale.isEmpty ||
+      this.#before.size > 0 ||
+      this.#choices.hasChanged ||
+      !this.#underWay.isEmpty
+    );
   }
 
   /**
    * The changes since the last call; a change that was undone is none. With a limit it compiles at
-   * least one Service and stops after about that many frontends and endpoints; the rest is for the
-   * next call, in an order that is fair between namespaces.
+   * least one Service, or a part of a large one, and stops after about that many frontends and
+   * endpoints; the rest is for the next call, in an order that is fair between namespaces.
    */
   takeChanges(most = Number.POSITIVE_INFINITY): Change[] {
     this.#followChoices();
-    let left = most - this.#stale.next((stale) => this.#settle(stale));
+    const finished = this.#goOn(most);
+    const room = this.#underWay.isEmpty ? Number.POSITIVE_INFINITY : MOST_AT_ONCE;
+    let left = most - this.#stale.next((stale) => this.#begin(stale, most), room);
     while (left > 0 && !this.#stale.isEmpty) {
       // A large Service gets its own call, so that what was compiled before it need not wait.
       const done = this.#stale.next((stale) => this.#settle(stale), left);
@@ -151,13 +161,30 @@ export class ForwardingTable {
     }
     const changes: Change[] = [];
     for (const [entry, old] of this.#before) {
-      // Its rows are about to change once more.
-      if (this.#stale.has(entry)) continue;
+      // Its rows are about to change once more. One that took many calls must not wait for all of them again.
+      if (this.#stale.has(entry) && entry !== finished) continue;
       for (const change of changesBetween(old, entry.rows)) changes.push(change);
       this.#register.release(entry);
       this.#before.delete(entry);
     }
     return changes;
+  }
+
+  /** Compiles more of the Service that is under way; gives it when that was the rest. */
+  #goOn(most: number): Entry | undefined {
+    const { entry, compiled } = this.#underWay.goOn(most) ?? {};
+    if (entry && compiled) this.#replace(entry, compiled);
+    return entry;
+  }
+
+  /** Compiles a Service, or begins to; returns the amount of work. */
+  #begin(stale: Stale, most: number): number {
+    const { entry } = stale;
+    const size = sizeOf(entry);
+    if (size <= MOST_AT_ONCE || most === Number.POSITIVE_INFINITY) return this.#settle(stale);
+    this.#underWay.begin(entry, this.#compiling(stale));
+    this.#goOn(most);
+    return size;
   }
 
   get(key: ServicePortKey): Forwarding | undefined {
@@ -172,6 +199,7 @@ export class ForwardingTable {
 
   #current(entry: Entry): readonly Forwarding[] {
     this.#followChoices();
+    if (this.#underWay.has(entry)) this.#goOn(Number.POSITIVE_INFINITY);
     const stale = this.#stale.withdraw(entry);
     if (stale !== undefined) this.#settle(stale);
     return entry.rows;
@@ -248,6 +276,8 @@ export class ForwardingTable {
   }
 
   #serviceChanged(entry: Entry, old: ServiceObject | undefined): void {
+    // Another Service may have an address by then that its rows would still name.
+    this.#underWay.abandon(entry);
     this.#kept.serviceChanged(entry);
     this.#lossesChanged(entry);
     if (entry.service && old && hasSameClaims(old, entry.service)) return;
@@ -277,30 +307,41 @@ export class ForwardingTable {
   }
 
   /** Updates the rows of a Service and returns the amount of work. */
-  #settle({ entry, families }: Stale): number {
-    const old = entry.rows;
-    let looked = 1;
-    const rowsOf = (family: Family): readonly Forwarding[] => {
-      const before = old.length === 0 ? old : old.filter((row) => row.id.family === family);
-      if (!families.includes(family)) return before;
-      const rows = this.#compile(entry, family);
-      for (const row of rows) {
-        looked += row.frontends.length + row.clusterEndpoints.length + row.localEndpoints.length;
-      }
-      if (before.length === 0) return rows;
-      const finder = new RowFinder(before);
-      return rows.map((row, index) => sharing(row, finder.find(row.id, index)));
-    };
-    if (!this.#before.has(entry)) this.#before.set(entry, old);
-    entry.rows = rowsOf('IPv4').concat(rowsOf('IPv6'));
-    this.#contents.replace(entry.name, old, entry.rows);
-    this.#kept.compiled(entry);
-    return looked;
+  #settle(stale: Stale): number {
+    const compiled = toEnd(this.#compiling(stale));
+    this.#replace(stale.entry, compiled);
+    return 1 + compiled.size;
   }
 
-  #compile(entry: Entry, family: Family): readonly Forwarding[] {
-    const rows = this.#compileServed(entry, family);
-    if (!entry.service || !this.#isLeftToPackets(entry.service)) return rows;
+  #replace(entry: Entry, { rows }: Compiled): void {
+    const old = entry.rows;
+    if (!this.#before.has(entry)) this.#before.set(entry, old);
+    entry.rows = rows;
+    this.#contents.replace(entry.name, old, rows);
+    this.#kept.compiled(entry);
+  }
+
+  *#compiling({ entry, families }: Stale): InTurns<Compiled> {
+    const old = entry.rows;
+    let all: readonly Forwarding[] = [];
+    let size = 0;
+    for (const family of FAMILIES) {
+      const before = old.length === 0 ? old : old.filter((row) => row.id.family === family);
+      if (!families.includes(family)) {
+        all = all.concat(before);
+        continue;
+      }
+      const compiled = yield* sharedRows(yield* this.#compile(entry, family), before);
+      all = all.concat(compiled.rows);
+      size += compiled.size;
+    }
+    return { rows: all, size };
+  }
+
+  *#compile(entry: Entry, family: Family): InTurns<readonly Forwarding[]> {
+    const { service } = entry;
+    const rows = yield* this.#compileServed(entry, family);
+    if (!service || !this.#isLeftToPackets(service)) return rows;
     return rows.map((row) => ({ ...row, onlyPackets: true }));
   }
 
@@ -310,11 +351,13 @@ export class ForwardingTable {
     return isNamed || this.#choices.isLeftToPackets(service);
   }
 
-  #compileServed(entry: Entry, family: Family): readonly Forwarding[] {
+  *#compileServed(entry: Entry, family: Family): InTurns<readonly Forwarding[]> {
     const { service, slices } = entry;
     const kept = this.#kept.of(entry, this.#view)?.[family];
     const rows = service
-      ? (kept?.compile(service, slices) ?? compile({ service, slices, family, view: this.#view }))
+      ? kept
+        ? yield* kept.compile(service, slices)
+        : compile({ service, slices, family, view: this.#view })
       : [];
     return this.#notServed.mark(rows, { entry, family }, kept);
   }

@@ -17,6 +17,8 @@ const LIST = fc
   .uniqueArray(ENDPOINT, { maxLength: 8, selector: ({ address, port }) => `${address}:${port}` })
   .map((endpoints) => endpoints.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)));
 
+const LISTS = fc.record({ clusterEndpoints: LIST, localEndpoints: LIST });
+
 function keyOf({ address, port }: Endpoint): string {
   return `${address}:${port}`;
 }
@@ -29,9 +31,9 @@ function hairpins(of: Forwarding): Set<string> {
 describe('the plan of changed endpoints', () => {
   it('adds and deletes the hairpins that differ, whichever list has them', () => {
     fc.assert(
-      fc.property(LIST, LIST, LIST, LIST, (cluster, local, clusterAfter, localAfter) => {
-        const before = { ...row(), clusterEndpoints: cluster, localEndpoints: local };
-        const after = { ...before, clusterEndpoints: clusterAfter, localEndpoints: localAfter };
+      fc.property(LISTS, LISTS, (lists, listsAfter) => {
+        const before = { ...row(), ...lists };
+        const after = { ...before, ...listsAfter };
         const numbers = newRowNumbers();
         const of = { numbers, orders: new Map(), state: emptyState('ip') };
         const { steps } = planChange(before, after, of);
