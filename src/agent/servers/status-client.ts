@@ -2,7 +2,8 @@ import http from 'node:http';
 import type { HistoryPage, HistoryRequest } from '../history/page.ts';
 import { historyPath } from '../history/path.ts';
 import type { AgentNode } from './agent-node.ts';
-import { type PagedRow, type RowPage, rowPath } from './row-pages.ts';
+import { type RowPage, type RowRequest, rowPath } from './row-pages.ts';
+import { JoinedRows, type PagedRow } from './row-parts.ts';
 import { ServerError, systemCodeOf } from './server-error.ts';
 import { STATUS_SOCKET_PATH } from './status-socket.ts';
 
@@ -14,6 +15,7 @@ export interface StatusRequest {
 
 const TIMEOUT_MS = 5_000;
 const OK = 200;
+const MOST_LOSSES = 3;
 
 /** Reads the status of the agent. Throws ServerError. */
 export async function readStatus(request: StatusRequest = {}): Promise<unknown> {
@@ -42,17 +44,27 @@ export interface RowsRequest extends StatusRequest {
  */
 export async function readRows(request: RowsRequest = {}): Promise<PagedRow[]> {
   const { service, withCandidates = false } = request;
-  const rows: PagedRow[] = [];
-  let path =
-    service === undefined
-      ? rowPath({ withCandidates })
-      : rowPath({ ofService: service, withCandidates });
-  for (;;) {
-    const page = (await ask(path, request)) as RowPage;
-    for (const row of page.rows) rows.push(row);
-    if (page.lastService === undefined) return rows;
-    path = rowPath({ afterService: page.lastService, withCandidates });
+  const rows = new JoinedRows();
+  let losses = 0;
+  let current = service;
+  let wanted: RowRequest | undefined =
+    service === undefined ? { withCandidates } : { ofService: service, withCandidates };
+  while (wanted !== undefined) {
+    const page = (await ask(rowPath(wanted), request)) as RowPage;
+    if (page.isLost === true && current !== undefined) {
+      // Many others read large Services at the same time.
+      if (losses++ === MOST_LOSSES) throw malformed('the agent lost the rows that it was sending');
+      rows.drop(current);
+      wanted = { ofService: current, withCandidates };
+      continue;
+    }
+    for (const row of page.rows) rows.add(row);
+    current = 'ofService' in wanted ? wanted.ofService : page.lastService;
+    if (page.rest !== undefined) wanted = { rest: page.rest, withCandidates };
+    else if (service !== undefined || current === undefined) wanted = undefined;
+    else wanted = { afterService: current, withCandidates };
   }
+  return rows.all();
 }
 
 /** Reads one of `TRAFFIC_PATHS`. Throws ServerError. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
@@ -25,6 +26,9 @@ import type { DesiredTables } from './table-facts.ts';
 
 /** Larger transactions block other writers of rules for too long. */
 const MOST_OPERATIONS = 1000;
+
+/** Compared in one event loop iteration: some milliseconds. */
+const ENDPOINTS_AT_ONCE = 4000;
 
 interface Kernel {
   readonly connection: NftConnection;
@@ -102,7 +106,13 @@ async function setRight(
   });
   const right = new Set<ServicePortKey>();
   const names = { rows: new Set<string>(), sources: new Set<string>() };
+  let handled = 0;
   for (const row of rows) {
+    handled += row.clusterEndpoints.length + row.localEndpoints.length;
+    if (handled > ENDPOINTS_AT_ONCE) {
+      handled = 0;
+      await nextTurn();
+    }
     const family = TABLE_OF_FAMILY[row.id.family];
     const compared = comparisons[family].compare(row);
     const key = servicePortKey(row.id);

@@ -1,4 +1,4 @@
-import type { PagedRow } from '../../agent/servers/row-pages.ts';
+import type { PagedRow } from '../../agent/servers/row-parts.ts';
 import { frontendText } from '../../commands/services/rows.ts';
 import type { Candidate } from '../../forwarding/candidates.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';

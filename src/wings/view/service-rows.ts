@@ -1,4 +1,4 @@
-import type { PagedRow } from '../../agent/servers/row-pages.ts';
+import type { PagedRow } from '../../agent/servers/row-parts.ts';
 import { readRows } from '../../agent/servers/status-client.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import { Rest } from '../top/rest.ts';

@@ -12,8 +12,8 @@ import { wireRow } from './rows.ts';
 const CHANGES_PER_MESSAGE = 500;
 /** A frame of so many endpoints is a megabyte: far below what the forwarder takes. */
 const ENDPOINTS_PER_MESSAGE = 20_000;
-/** Rows compared per event loop iteration: a few milliseconds. */
-const ROWS_AT_ONCE = 256;
+/** Rows and endpoints compared per event loop iteration: a few milliseconds. */
+const COMPARED_AT_ONCE = 4000;
 const FILL_MS = 15_000;
 /** The agent writes nothing meanwhile: a forwarder that takes longer is distrusted instead. */
 export const CHANGE_MS = 3000;
@@ -31,8 +31,13 @@ export async function compareRows(
 ): Promise<RowDifferences> {
   const left = new Map(digests);
   const changes: WireChange[] = [];
-  for (const [index, row] of rows.entries()) {
-    if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await nextIteration();
+  let compared = 0;
+  for (const row of rows) {
+    compared += 16 + row.clusterEndpoints.length + row.localEndpoints.length;
+    if (compared > COMPARED_AT_ONCE) {
+      compared = 0;
+      await nextIteration();
+    }
     const wire = wireRow(row);
     if (wire === undefined) continue;
     const found = left.get(wire.key);
