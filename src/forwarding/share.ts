@@ -32,7 +32,7 @@ function sizeOf({ frontends, clusterEndpoints, localEndpoints }: Forwarding): nu
  * Reuses equal lists of the previous row, or the previous row itself, so that equality can be
  * tested by identity.
  */
-export function sharing(row: Forwarding, before: Forwarding | undefined): Forwarding {
+function sharing(row: Forwarding, before: Forwarding | undefined): Forwarding {
   if (before === undefined || row === before) return row;
   const frontends = equalFrontends(row.frontends, before.frontends);
   const cluster = equalEndpoints(row.clusterEndpoints, before.clusterEndpoints);
