@@ -1,4 +1,5 @@
-import type { PathAnswer, PathStep } from '../../../src/wings/view/protocol/path.ts';
+import type { ProofStep } from '../../../src/explain/proof/proof.ts';
+import type { PathAnswer } from '../../../src/wings/view/protocol/path.ts';
 
 const CLIENT = '10.1.0.1:42449';
 const FRONTEND = '10.96.0.10:80';
@@ -8,7 +9,15 @@ const asked = { source: CLIENT, destination: FRONTEND };
 const translated = { source: CLIENT, destination: ENDPOINT };
 const ours = { table: 'ip fairlead', ours: true } as const;
 
-const TRANSLATION: readonly PathStep[] = [
+const DROPPED_SYN = {
+  protocol: 6,
+  source: '172.31.1.5',
+  sourcePort: 45_343,
+  destination: '10.96.0.10',
+  destinationPort: 80,
+};
+
+const TRANSLATION: readonly ProofStep[] = [
   {
     ...ours,
     hook: 'prerouting',
@@ -188,7 +197,10 @@ export const SCRIPTED_PATHS: Readonly<Record<string, PathAnswer>> = {
       drop: {
         reason: 'IP_RPFILTER',
         function: 'ip_rcv_finish_core',
+        networkNamespace: 1,
         device: 'eth1',
+        packet: DROPPED_SYN,
+        original: DROPPED_SYN,
         isHere: true,
         cause: {
           code: 'DROPPED_REVERSE_PATH',

@@ -1,5 +1,5 @@
 import { endpointKey } from '../../forwarding/endpoints.ts';
-import type { ProbeAnswer } from '../../linux/probe/probe-answer.ts';
+import type { ProbeAnswer } from '../../linux/probe/answer-kinds.ts';
 import type { TraceEvent } from '../../linux/trace/decode-trace.ts';
 import type { PacketHeader } from '../../linux/trace/packet-header.ts';
 import type { MetRule, Observed, ProofStep } from './proof.ts';

@@ -1,4 +1,4 @@
-import type { ProbeAnswer } from '../../linux/probe/probe-answer.ts';
+import type { ProbeAnswer } from '../../linux/probe/answer-kinds.ts';
 import type { SeenDrop } from '../dropped-packet.ts';
 
 /**

@@ -6,20 +6,9 @@ import { fixedMemory } from '../sockets/fixed-memory.ts';
 import { errno, recv } from '../sockets/libc.ts';
 import { SocketOptions } from '../sockets/options.ts';
 import { untilReady, type Wait } from '../sockets/until-ready.ts';
+import type { ProbeAnswer } from './answer-kinds.ts';
 import { type HeldPort, isIPv6 } from './held-port.ts';
 import type { SentProbe } from './send-probe.ts';
-
-/** What the client of a probe sees. */
-export type ProbeAnswer =
-  /** A SYN, ACK or an established connection. */
-  | { readonly is: 'accepted'; readonly afterMs: number }
-  /** A TCP reset, or an ICMP error that a port is unreachable. */
-  | { readonly is: 'refused'; readonly afterMs: number }
-  /** Another error: no route, host unreachable. */
-  | { readonly is: 'unreachable'; readonly code: string; readonly afterMs: number }
-  /** A datagram came. */
-  | { readonly is: 'answered'; readonly afterMs: number }
-  | { readonly is: 'silent' };
 
 const { ECONNREFUSED, ECONNRESET, EPERM, EAGAIN, ETIMEDOUT, ECANCELED } = constants.errno;
 const RECEIVE_BYTES = 2048;

@@ -9,13 +9,14 @@ import type { SourceClass } from '../../../forwarding/model.ts';
 import { KernelConntrack } from '../../../linux/conntrack/conntrack.ts';
 import { findFlow, type SentPacket } from '../../../linux/conntrack/find-flow.ts';
 import { PROTOCOL_TCP, PROTOCOL_UDP } from '../../../linux/conntrack/protocol.ts';
+import type { ProbeAnswer } from '../../../linux/probe/answer-kinds.ts';
 import {
   type HeldPort,
   holdPort,
   holdPortOnly,
   ownAddress,
 } from '../../../linux/probe/held-port.ts';
-import { type ProbeAnswer, probeAnswer } from '../../../linux/probe/probe-answer.ts';
+import { probeAnswer } from '../../../linux/probe/probe-answer.ts';
 import {
   type SentProbe,
   sendDatagram,

@@ -4,7 +4,7 @@ import type { ProvenPacket } from '../../../explain/proof/proof.ts';
 import type { Destination } from '../../../forwarding/answer/destination.ts';
 import { familyOf } from '../../../forwarding/answer/source.ts';
 import { listAllChains } from '../../../linux/nftables/filter-tables.ts';
-import type { ProbeAnswer } from '../../../linux/probe/probe-answer.ts';
+import type { ProbeAnswer } from '../../../linux/probe/answer-kinds.ts';
 import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';
 import { LAST_CHAINS, PROBE_TABLE_NAME } from '../../../linux/trace/probe-table.ts';
 import { openNetfilter } from '../../../modes/netfilter.ts';

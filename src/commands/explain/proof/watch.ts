@@ -13,7 +13,7 @@ import {
   waitForFirstPacket,
 } from '../../../linux/next-packet/first-packet.ts';
 import { type Answered, watchAnswer } from '../../../linux/next-packet/watch-answer.ts';
-import type { ProbeAnswer } from '../../../linux/probe/probe-answer.ts';
+import type { ProbeAnswer } from '../../../linux/probe/answer-kinds.ts';
 import type { ModeProof } from '../../../modes/proof/mode-proof.ts';
 import { type DropReader, openDropReader } from './drop-reader.ts';
 import { BLIND, isBlind, readPath } from './read-path.ts';

@@ -1,4 +1,5 @@
-import type { PathAnswer, PathProof, PathRule, PathStep } from '../protocol/path.ts';
+import type { MetRule, Proof, ProofStep } from '../../../explain/proof/proof.ts';
+import type { PathAnswer } from '../protocol/path.ts';
 import { milliseconds } from './figures.ts';
 
 /** An explanation as a line: a client, stations with stops, and an end. */
@@ -53,7 +54,7 @@ export function wayOf(answer: PathAnswer): Way {
   return proof === null ? predictedWay(answer) : provenWay(answer, proof);
 }
 
-function fromOf({ question }: PathAnswer, proof: PathProof | null): WayPlace {
+function fromOf({ question }: PathAnswer, proof: Proof | null): WayPlace {
   const { from } = question;
   const words = { pod: 'pod of this node', host: 'this node', outside: 'outside' }[from.class];
   const title =
@@ -67,7 +68,7 @@ function fromOf({ question }: PathAnswer, proof: PathProof | null): WayPlace {
   };
 }
 
-function provenWay(answer: PathAnswer, proof: PathProof): Way {
+function provenWay(answer: PathAnswer, proof: Proof): Way {
   const seen = new Set(proof.steps.map(({ hook }) => hook));
   const base =
     answer.question.from.class === 'host'
@@ -113,7 +114,7 @@ function provenWay(answer: PathAnswer, proof: PathProof): Way {
 
 interface End {
   readonly kind: Stop['ends'];
-  readonly rule?: PathRule;
+  readonly rule?: MetRule;
   /** The station where the kernel dropped it. */
   readonly hook?: string;
 }
@@ -125,7 +126,7 @@ const AFTER: Readonly<Record<string, string>> = {
   routing: 'routing',
 };
 
-function endOf({ outcome, steps, drop }: PathProof): End {
+function endOf({ outcome, steps, drop }: Proof): End {
   if (outcome.is === 'dropped' || outcome.is === 'rejected') {
     const isMet = steps.some((step) => isSameRule(step, outcome.by));
     return isMet
@@ -139,18 +140,18 @@ function endOf({ outcome, steps, drop }: PathProof): End {
 }
 
 /** The hook after which the destination is another one. */
-function turnOf({ steps, outcome }: PathProof): string | undefined {
+function turnOf({ steps, outcome }: Proof): string | undefined {
   const first = steps.find(({ packet }) => packet)?.packet?.destination;
   const after = steps.find(({ packet }) => packet !== undefined && packet.destination !== first);
   if (after !== undefined) return steps[steps.indexOf(after) - 1]?.hook;
   return outcome.is === 'forwarded' ? steps.findLast(({ ours }) => ours)?.hook : undefined;
 }
 
-function lastOurs(steps: readonly PathStep[]): number {
+function lastOurs(steps: readonly ProofStep[]): number {
   return steps.findLastIndex(({ ours }) => ours);
 }
 
-function isSameRule(step: PathStep, rule: PathRule | undefined): boolean {
+function isSameRule(step: ProofStep, rule: MetRule | undefined): boolean {
   return (
     rule !== undefined &&
     step.table === rule.table &&
@@ -160,7 +161,7 @@ function isSameRule(step: PathStep, rule: PathRule | undefined): boolean {
 }
 
 function stopOf(
-  step: PathStep,
+  step: ProofStep,
   of: { readonly isTurn: boolean; readonly isEnd: boolean; readonly ends: Stop['ends'] },
 ): Stop {
   const goesOn = step.target === undefined ? step.verdict : `${step.verdict} ${step.target}`;
@@ -174,7 +175,7 @@ function stopOf(
   };
 }
 
-function kernelStop({ drop, outcome }: PathProof, ends: NonNullable<Stop['ends']>): Stop {
+function kernelStop({ drop, outcome }: Proof, ends: NonNullable<Stop['ends']>): Stop {
   const device = drop === null || drop.device === '' ? '' : `, at ${drop.device}`;
   const by =
     outcome.is === 'dropped' || outcome.is === 'rejected'
@@ -201,7 +202,7 @@ function quietStop(hook: string, isBeyond: boolean): Stop {
 
 function provenEnd(
   { predicted, reaches }: PathAnswer,
-  { outcome, answer, drop }: PathProof,
+  { outcome, answer, drop }: Proof,
 ): Way['to'] {
   if (outcome.is === 'handed over')
     return {
@@ -235,7 +236,7 @@ function provenEnd(
   return { title: 'endpoint', address: outcome.endpoint, note, isReached: !isDropped && reaches };
 }
 
-function answerText({ answer, kind, outcome }: PathProof): string {
+function answerText({ answer, kind, outcome }: Proof): string {
   switch (answer.is) {
     case 'accepted':
       return `The endpoint accepted after ${milliseconds(answer.afterMs)}; its answer came back translated.`;
