@@ -12,7 +12,7 @@ import {
   routeHoldings,
 } from './plane/forwarder-routes.ts';
 import { ForwarderPlane } from './plane/plane.ts';
-import { readProgram } from './plane/program.ts';
+import { readProgram } from './plane/start.ts';
 
 /** Beside the program as it is shipped; or from source. */
 const PROGRAMS = ['./forwarder.mjs', './forwarder.ts'].map((path) =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { ModeProof, ProcessConnection } from '../../modes/proof/mode-proof.ts';
-import { readConnections } from './plane/copied-connections.ts';
+import { readConnections } from './plane/forwarder-flows.ts';
 
 /** A dial to another node takes milliseconds; one that takes longer has met an endpoint that is silent. */
 const DEADLINE_MS = 2000;

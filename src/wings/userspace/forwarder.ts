@@ -5,12 +5,13 @@
 import { isMainThread, workerData } from 'node:worker_threads';
 import { runForwarder } from './plane/forwarder/main.ts';
 import type { ThreadStart } from './plane/forwarder/messages.ts';
-import { runThread } from './plane/forwarder/thread/run-thread.ts';
-import { readArguments } from './plane/start-arguments.ts';
+import { runThread } from './plane/forwarder/thread/thread.ts';
+import type { ForwarderArguments } from './plane/protocol.ts';
 
 if (isMainThread) {
   await runForwarder({
-    arguments: readArguments(process.argv[2]),
+    // Only the agent starts it, from the same source.
+    arguments: JSON.parse(process.argv[2] as string) as ForwarderArguments,
     program: new URL(import.meta.url),
   });
 } else {

@@ -10,8 +10,7 @@ import { NETLINK_NEEDS } from '../../modes/service-needs.ts';
 import { ForwarderMetrics } from './forwarder-metrics.ts';
 import { FORWARDER_PART, openForwarder, openHandingOver } from './forwarder-part.ts';
 import { connectedByForwarder } from './forwarder-record.ts';
-import { LISTENER_ADDRESSES, readConnections } from './plane/copied-connections.ts';
-import { ForwarderFlows } from './plane/forwarder-flows.ts';
+import { ForwarderFlows, LISTENER_ADDRESSES, readConnections } from './plane/forwarder-flows.ts';
 import { userspacePages } from './userspace-pages.ts';
 
 export const USERSPACE: Mode = {

@@ -1,8 +1,7 @@
 import type { Family, Forwarding, ServicePortKey } from '../../../forwarding/model.ts';
 import { servicePortKey } from '../../../forwarding/model.ts';
 import type { ForwarderReport } from './forwarder-report.ts';
-import type { WireFrontend } from './protocol.ts';
-import { familyOf, namespaceOf } from './row-key.ts';
+import { familyOf, namespaceOf, type WireFrontend } from './protocol.ts';
 import { wireRow } from './rows.ts';
 
 /** A row that is not handed over; without frontends: it is again. */

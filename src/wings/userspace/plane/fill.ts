@@ -2,10 +2,10 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Difference } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
+import { inGroups } from './in-groups.ts';
 import type { ForwarderLink } from './link.ts';
-import type { WireChange, WireListChange } from './protocol.ts';
+import { keyOf, serviceOf, type WireChange, type WireListChange } from './protocol.ts';
 import { DECLINED, rowDigest } from './row-digest.ts';
-import { keyOf, serviceOf } from './row-key.ts';
 import { wireRow } from './rows.ts';
 
 /** So many changes are parsed by the forwarder's main thread between two pulses. */
@@ -114,16 +114,11 @@ function listParts(
   list: 'cluster' | 'local',
   { added, removed }: WireListChange,
 ): WireChange[] {
-  const parts: WireChange[] = [];
-  for (let from = 0; from < added.length; from += ENDPOINTS_PER_MESSAGE) {
-    const part = added.slice(from, from + ENDPOINTS_PER_MESSAGE);
-    parts.push({ change: key, [list]: { added: part, removed: [] } });
-  }
-  for (let from = 0; from < removed.length; from += ENDPOINTS_PER_MESSAGE) {
-    const part = removed.slice(from, from + ENDPOINTS_PER_MESSAGE);
-    parts.push({ change: key, [list]: { added: [], removed: part } });
-  }
-  return parts;
+  const part = (change: WireListChange): WireChange => ({ change: key, [list]: change });
+  return [
+    ...inGroups(added, ENDPOINTS_PER_MESSAGE).map((group) => part({ added: group, removed: [] })),
+    ...inGroups(removed, ENDPOINTS_PER_MESSAGE).map((group) => part({ added: [], removed: group })),
+  ];
 }
 
 function endOfMessage(changes: readonly WireChange[], from: number): number {

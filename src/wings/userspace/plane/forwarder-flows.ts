@@ -1,3 +1,4 @@
+import { FORWARDER_ADDRESSES } from '../../../dataplanes/shared/forwarder-addresses.ts';
 import { addressBytes } from '../../../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../../../linux/conntrack/conntrack.ts';
 import type { Flow, FlowTuple } from '../../../linux/conntrack/flow.ts';
@@ -9,13 +10,25 @@ import {
   TCP_SYN_SENT,
 } from '../../../linux/conntrack/protocol.ts';
 import { type FlowQuestion, passesFilter } from '../../../linux/conntrack/question.ts';
-import type { WireConnection } from './protocol.ts';
+import type { Answers, WireConnection } from './protocol.ts';
 import { currentSockets } from './run-files.ts';
 import { askOnce } from './running.ts';
 
 const DEADLINE_MS = 10_000;
 /** More than a forwarder can hold. */
 const ALL = Number.MAX_SAFE_INTEGER;
+
+/** Where conntrack entries lead that only hand a connection over to the forwarder. */
+export const LISTENER_ADDRESSES: readonly string[] = Object.values(FORWARDER_ADDRESSES);
+
+/** The first connections of the running forwarder; undefined: there is none. */
+export async function readConnections(of: {
+  readonly runFolder: string;
+  readonly most: number;
+}): Promise<Answers['connections'] | undefined> {
+  const { control } = currentSockets(of.runFolder);
+  return await askOnce(control, { do: 'connections', most: of.most }, DEADLINE_MS);
+}
 
 /**
  * The connections of the forwarder as flows: conntrack has only the way from the client to the

@@ -1,13 +1,12 @@
 import { forwarderError } from './forwarder-error.ts';
 import type { ForwarderLink } from './link.ts';
-import { closeListeners, copyListeners, type HeldListener, openListeners } from './listeners.ts';
-import type { ForwarderProgram } from './program.ts';
-import { PROTOCOL_VERSION } from './protocol.ts';
+import { closeListeners, copyListeners, openListeners } from './listeners.ts';
+import { type HeldListener, PROTOCOL_VERSION } from './protocol.ts';
 import { Restarts } from './restarts.ts';
 import { currentSockets } from './run-files.ts';
 import { ANSWER_MS, isSilent, meet, part, type RunningForwarder } from './running.ts';
 import { Silence } from './silence.ts';
-import { startForwarder } from './start.ts';
+import { type ForwarderProgram, startForwarder } from './start.ts';
 
 export interface KeeperOptions {
   readonly runFolder: string;
@@ -38,9 +37,10 @@ const REPLACED_DRAIN_MS = 600_000;
  * connection. Holds copies of the listeners, so that connections wait while none runs.
  */
 export class ForwarderKeeper {
+  readonly restarts = new Restarts();
+  /** Once it is over, the next inspection kills the forwarder. */
+  readonly silence: Silence;
   readonly #options: KeeperOptions;
-  readonly #restarts = new Restarts();
-  readonly #silence: Silence;
   #running: RunningForwarder | undefined;
   #listeners: readonly HeldListener[] = [];
   #whyNone: () => Error = () =>
@@ -50,7 +50,7 @@ export class ForwarderKeeper {
 
   constructor(options: KeeperOptions) {
     this.#options = options;
-    this.#silence = new Silence(currentSockets(options.runFolder).handover, options.hungMs);
+    this.silence = new Silence(currentSockets(options.runFolder).handover, options.hungMs);
   }
 
   /** Undefined: none, or its end was noticed. */
@@ -58,17 +58,12 @@ export class ForwarderKeeper {
     return this.#running;
   }
 
-  /** Not before this time another one is started. */
-  get retryAtMs(): number {
-    return this.#restarts.retryAtMs;
-  }
-
   /** It ended without being asked to. */
   noteEnd(running: RunningForwarder): void {
     if (this.#running !== running) return;
     this.#forget(running);
     this.#whyNone = () => forwarderError('FORWARDER_ENDED', endText(running));
-    this.#restarts.ended(performance.now());
+    this.restarts.ended(performance.now());
   }
 
   /** Why none runs. The signal that ended one is known a little later than its end. */
@@ -76,38 +71,21 @@ export class ForwarderKeeper {
     return this.#whyNone().message;
   }
 
-  noteSilence(): void {
-    this.#silence.note();
-  }
-
-  get isSilent(): boolean {
-    return this.#silence.isNoted;
-  }
-
-  /** It has not answered for so long that the next inspection kills it. */
-  get isHung(): boolean {
-    return this.#silence.isOver;
-  }
-
-  noteAnswer(): void {
-    this.#silence.end();
-  }
-
   /** Resolves with a forwarder that has the rows. Rejects with a `PlaneError`. */
   async ensure(wanted: Wanted): Promise<RunningForwarder> {
     const found = await this.find();
     if (found !== undefined && (await this.#isWanted(found, wanted))) {
       await wanted.fill(found.work);
-      this.#silence.end();
+      this.silence.end();
       return found;
     }
-    if (performance.now() < this.#restarts.retryAtMs) throw this.#whyNone();
+    if (performance.now() < this.restarts.retryAtMs) throw this.#whyNone();
     try {
       return await this.#start(found, wanted);
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
       this.#whyNone = () => failure;
-      this.#restarts.notStarted(performance.now());
+      this.restarts.notStarted(performance.now());
       throw error;
     }
   }
@@ -115,8 +93,8 @@ export class ForwarderKeeper {
   /** The running one. Rejects while one does not answer; in the end it is killed. */
   async find(): Promise<RunningForwarder | undefined> {
     if (this.#running?.work.isOpen) {
-      if (!this.#silence.isOver) {
-        if (this.#silence.isNoted) throw silent();
+      if (!this.silence.isOver) {
+        if (this.silence.isNoted) throw silent();
         return this.#running;
       }
       await this.#kill(this.#running);
@@ -146,14 +124,14 @@ export class ForwarderKeeper {
 
   async kill(): Promise<void> {
     if (this.#running) await this.#kill(this.#running);
-    else await this.#silence.kill();
+    else await this.silence.kill();
   }
 
   async #adopt(): Promise<RunningForwarder | undefined> {
     const sockets = currentSockets(this.#options.runFolder);
     try {
       const found = await meet(sockets);
-      this.#silence.end();
+      this.silence.end();
       if (found === undefined) return undefined;
       if (this.#listeners.length === 0) {
         this.#listeners = await copyListeners(sockets.handover, ANSWER_MS);
@@ -162,9 +140,9 @@ export class ForwarderKeeper {
       return found;
     } catch (error) {
       if (!isSilent(error)) throw error;
-      this.#silence.note();
-      if (!this.#silence.isOver) throw error;
-      await this.#silence.kill();
+      this.silence.note();
+      if (!this.silence.isOver) throw error;
+      await this.silence.kill();
       return undefined;
     }
   }
@@ -198,8 +176,8 @@ export class ForwarderKeeper {
     const listeners = this.#listeners;
     const { returnMark } = wanted;
     const build = this.#build(program, wanted);
-    const start = { runFolder, program, build, threadCount, returnMark, listeners };
-    const started = await startForwarder(start);
+    const start = { runFolder, build, threadCount, returnMark, listeners };
+    const started = await startForwarder(program.path, start);
     try {
       await wanted.fill(started.work);
       this.handedOver += await this.#takeOver(started, old);
@@ -241,11 +219,11 @@ export class ForwarderKeeper {
     // First, so that the watch does not take it for another end, which would delay the next start.
     if (this.#running === running) this.#running = undefined;
     await killed(running);
-    this.#silence.end();
+    this.silence.end();
     this.#forget(running);
     const text = `the forwarder (pid ${running.hello.pid}) did not answer, and was killed`;
     this.#whyNone = () => forwarderError('FORWARDER_ENDED', text);
-    this.#restarts.ended(performance.now());
+    this.restarts.ended(performance.now());
   }
 
   #forget(running: RunningForwarder): void {

@@ -30,13 +30,17 @@ async function opened(t: TestContext, onRequest: (what: string, socket: Socket) 
   return link;
 }
 
+function answer(socket: Socket, reply: unknown): void {
+  socket.write(Buffer.concat(frame(JSON.stringify(reply))));
+}
+
 function withCode(code: string): (error: unknown) => boolean {
   return (error) => error instanceof PlaneError && error.code === code;
 }
 
 test('gives each question its answer, and an error of the forwarder as one of its own', async (t) => {
   const link = await opened(t, (what, socket) => {
-    socket.write(frame(what === 'end' ? { error: 'no' } : { ok: { what } }));
+    answer(socket, what === 'end' ? { error: 'no' } : { ok: { what } });
   });
   const asked = [link.ask({ do: 'pulse' }, 1000), link.ask({ do: 'counts' }, 1000)];
   assert.deepEqual(await Promise.all(asked), [{ what: 'pulse' }, { what: 'counts' }]);
@@ -47,8 +51,8 @@ test('gives each question its answer, and an error of the forwarder as one of it
 test('does not take the answer that came too late for that of the next question', async (t) => {
   const held: (() => void)[] = [];
   const link = await opened(t, (what, socket) => {
-    held.push(() => void socket.write(frame({ ok: { what } })));
-    if (held.length === 2) for (const answer of held) answer();
+    held.push(() => answer(socket, { ok: { what } }));
+    if (held.length === 2) for (const late of held) late();
   });
   await assert.rejects(link.ask({ do: 'pulse' }, 1), withCode('FORWARDER_SILENT'));
   assert.deepEqual(await link.ask({ do: 'counts' }, 1000), { what: 'counts' });

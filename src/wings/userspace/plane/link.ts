@@ -77,7 +77,7 @@ export class ForwarderLink {
     // It keeps its place in the queue: a late answer must not be taken for the next one.
     waiting.timer = setTimeout(() => answered.reject(silent(what)), deadlineMs);
     this.#waiting.push(waiting);
-    this.#socket.write(frame(request));
+    for (const part of frame(JSON.stringify(request))) this.#socket.write(part);
     return (await answered.promise) as Answers[Asked];
   }
 

@@ -9,14 +9,7 @@ import { closeDescriptor } from '../../../linux/sockets/descriptors.ts';
 import { SocketError } from '../../../linux/sockets/errors.ts';
 import { openListener } from '../../../linux/sockets/listener.ts';
 import { connectDescriptors } from '../../../linux/userspace/pass-descriptors.ts';
-import type { ListenerPorts } from './protocol.ts';
-
-/** A listening socket that this process holds a descriptor of. */
-export interface HeldListener {
-  readonly fd: number;
-  readonly source: SourceClass;
-  readonly isIPv6: boolean;
-}
+import type { HeldListener, ListenerPorts } from './protocol.ts';
 
 /**
  * A conntrack entry keeps the port that its connection was handed over to. With the same ports after

@@ -14,13 +14,13 @@ import type {
 } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
 import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
-import { endpointCount } from './counts.ts';
 import { DeclinedRows, type WriteKept } from './declined-rows.ts';
 import { CHANGE_MS, compareRows, everyRow, type Filled, fill, send } from './fill.ts';
 import { returnMark } from './forwarder/return-path.ts';
 import type { ForwarderReport } from './forwarder-report.ts';
 import { HandOver, type WriteHandOver } from './hand-over.ts';
 import { ForwarderKeeper, type KeeperOptions } from './keeper.ts';
+import type { WireEndpoint, WireEndpointCount } from './protocol.ts';
 import { endOf, type Removal, removeForwarder } from './removal.ts';
 import { wireChange } from './rows.ts';
 import { currentSockets } from './run-files.ts';
@@ -230,7 +230,7 @@ export class ForwarderPlane implements DataPlane {
 
   async #process(): Promise<Pick<ForwarderReport, 'process'>> {
     const { hello, work } = this.#keeper.current ?? {};
-    if (!hello || !work || this.#keeper.isSilent) return {};
+    if (!hello || !work || this.#keeper.silence.isNoted) return {};
     try {
       const totals = await askOnce(this.#control, { do: 'totals' });
       const pulse = await askOnce(this.#control, { do: 'pulse' });
@@ -246,7 +246,7 @@ export class ForwarderPlane implements DataPlane {
   /** One that hangs is not: the inspection that it leads to has to kill it. */
   get #isServing(): boolean {
     const isOpen = this.#keeper.current?.work.isOpen === true;
-    return this.#isFilled && isOpen && !this.#keeper.isHung;
+    return this.#isFilled && isOpen && !this.#keeper.silence.isOver;
   }
 
   get #control(): string {
@@ -261,4 +261,21 @@ function nothingDiffers({ rows }: Desired): Inspection {
 function withOne({ rows }: Desired, kind: Difference['kind'], why: string): Inspection {
   const differences = [{ kind, object: `forwarder process: ${why}` }];
   return { right: everyRow(rows), differences, differenceCount: 1, writeCount: 0 };
+}
+
+function endpointCount(count: WireEndpointCount): EndpointCount {
+  const { row, endpoint, ...streams } = count;
+  return {
+    service: row,
+    endpoint: endpointText(endpoint),
+    connections: streams.connections,
+    bytes: streams.bytesToEndpoint + streams.bytesToClient,
+    streams,
+  };
+}
+
+/** As the other planes write it: `[fd00::1]:80`. */
+function endpointText(endpoint: WireEndpoint): string {
+  const [address = '', port = ''] = endpoint.split(' ');
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

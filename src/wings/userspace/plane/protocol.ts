@@ -1,4 +1,9 @@
-import type { EndpointList, ServicePortKey, SourceClass } from '../../../forwarding/model.ts';
+import type {
+  EndpointList,
+  Family,
+  ServicePortKey,
+  SourceClass,
+} from '../../../forwarding/model.ts';
 
 /**
  * What the agent and the forwarder say to each other: JSON messages with a length before them, on a
@@ -48,8 +53,46 @@ export interface WireListChange {
   readonly removed: readonly WireEndpoint[];
 }
 
+/** `namespace/name:port` of `namespace/name:port/TCP/IPv4`. */
+export function serviceOf(key: ServicePortKey): string {
+  return key.split('/').slice(0, -2).join('/');
+}
+
+/** Whose it is: bounds are shared by namespace. */
+export function namespaceOf(key: ServicePortKey): string {
+  return key.slice(0, key.indexOf('/'));
+}
+
+export function familyOf(key: ServicePortKey): Family {
+  return key.endsWith('/IPv6') ? 'IPv6' : 'IPv4';
+}
+
+export function keyOf(change: WireChange): ServicePortKey {
+  if ('set' in change) return change.set.key;
+  return 'delete' in change ? change.delete : change.change;
+}
+
 /** The ports of the listeners of one family, by the source class whose connections come in there. */
 export type ListenerPorts = Readonly<Record<SourceClass, number>>;
+
+/** What the agent tells a forwarder when it starts it: JSON, the only argument of the program. */
+export interface ForwarderArguments {
+  readonly runFolder: string;
+  /** Told again in `hello`. */
+  readonly build: string;
+  readonly threadCount: number;
+  /** The bit of the packet mark for the return path (return-path.ts). */
+  readonly returnMark: number;
+  /** Inherited descriptors of sockets that are bound and listen. */
+  readonly listeners: readonly HeldListener[];
+}
+
+/** A listening socket that this process holds a descriptor of. */
+export interface HeldListener {
+  readonly fd: number;
+  readonly source: SourceClass;
+  readonly isIPv6: boolean;
+}
 
 export interface Hello {
   readonly version: number;
@@ -57,8 +100,6 @@ export interface Hello {
   readonly build: string;
   readonly pid: number;
   readonly threadCount: number;
-  /** False: the kernel refused what it needs, so that every endpoint sees the machine's own address. */
-  readonly keepsClientAddress: boolean;
   readonly ports: { readonly IPv4: ListenerPorts; readonly IPv6: ListenerPorts | null };
 }
 
@@ -136,7 +177,7 @@ export type Request =
 export interface Answers {
   readonly hello: Hello;
   /** `declined`: of the rows that were named, those for which there is no room. */
-  readonly apply: { readonly rowCount: number; readonly declined: readonly ServicePortKey[] };
+  readonly apply: { readonly declined: readonly ServicePortKey[] };
   readonly digests: readonly (readonly [key: ServicePortKey, digest: string])[];
   readonly pulse: Pulse;
   readonly counts: {
@@ -160,12 +201,8 @@ export interface Answers {
   };
   readonly connections: { readonly first: readonly WireConnection[]; readonly count: number };
   readonly end: { readonly ended: number };
-  readonly drain: { readonly openConnections: number };
-  readonly 'take-over': {
-    readonly pairs: number;
-    readonly affinities: number;
-    readonly ms: number;
-  };
+  readonly drain: object;
+  readonly 'take-over': { readonly pairs: number; readonly affinities: number };
 }
 
 export type Answer<Asked extends Request['do'] = Request['do']> = Answers[Asked];

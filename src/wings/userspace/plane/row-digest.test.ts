@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { WireRow } from './protocol.ts';
-import { RowDigest, rowDigest } from './row-digest.ts';
+import { frontendText, RowDigest, rowDigest } from './row-digest.ts';
 
 const CLUSTER = { list: 'cluster', masquerade: false } as const;
 const ROW: WireRow = {
@@ -49,15 +49,15 @@ it('differs for every part that differs', () => {
 it('is the same after a part was added and removed', () => {
   const digest = new RowDigest();
   const empty = digest.text();
-  digest.addEndpoint('cluster', '10.0.0.1 80');
-  digest.addAffinity(5);
+  digest.add('cluster', '10.0.0.1 80');
+  digest.add('affinity', '5');
   const [frontend] = ROW.frontends;
   assert.ok(frontend);
-  digest.addFrontend(frontend);
-  digest.removeEndpoint('cluster', '10.0.0.1 80');
-  digest.removeAffinity(5);
+  digest.add('frontend', frontendText(frontend));
+  digest.remove('cluster', '10.0.0.1 80');
+  digest.remove('affinity', '5');
   assert.notEqual(digest.text(), empty);
-  digest.removeFrontend(frontend);
+  digest.remove('frontend', frontendText(frontend));
   assert.equal(digest.text(), empty);
 });
 

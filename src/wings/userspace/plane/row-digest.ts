@@ -1,5 +1,5 @@
 import { SOURCE_CLASSES } from '../../../forwarding/model.ts';
-import type { WireEndpoint, WireFrontend, WireRow } from './protocol.ts';
+import type { WireFrontend, WireRow } from './protocol.ts';
 
 /**
  * A digest of a row that does not depend on the order of its parts: a sum of the hashes of its parts,
@@ -10,28 +10,12 @@ export class RowDigest {
   #high = 0;
   #low = 0;
 
-  addAffinity(seconds: number): void {
-    this.#change(KIND.affinity, String(seconds), 1);
+  add(kind: keyof typeof KIND, text: string): void {
+    this.#change(KIND[kind], text, 1);
   }
 
-  removeAffinity(seconds: number): void {
-    this.#change(KIND.affinity, String(seconds), -1);
-  }
-
-  addFrontend(frontend: WireFrontend): void {
-    this.#change(KIND.frontend, frontendText(frontend), 1);
-  }
-
-  removeFrontend(frontend: WireFrontend): void {
-    this.#change(KIND.frontend, frontendText(frontend), -1);
-  }
-
-  addEndpoint(list: 'cluster' | 'local', endpoint: WireEndpoint): void {
-    this.#change(KIND[list], endpoint, 1);
-  }
-
-  removeEndpoint(list: 'cluster' | 'local', endpoint: WireEndpoint): void {
-    this.#change(KIND[list], endpoint, -1);
+  remove(kind: keyof typeof KIND, text: string): void {
+    this.#change(KIND[kind], text, -1);
   }
 
   /** 16 hexadecimal digits. */
@@ -51,10 +35,10 @@ export const DECLINED = 'declined';
 /** The digest that the forwarder has of a row once it has taken it. */
 export function rowDigest(row: WireRow): string {
   const digest = new RowDigest();
-  digest.addAffinity(row.affinitySeconds);
-  for (const frontend of row.frontends) digest.addFrontend(frontend);
-  for (const endpoint of new Set(row.cluster)) digest.addEndpoint('cluster', endpoint);
-  for (const endpoint of new Set(row.local)) digest.addEndpoint('local', endpoint);
+  digest.add('affinity', String(row.affinitySeconds));
+  for (const frontend of row.frontends) digest.add('frontend', frontendText(frontend));
+  for (const endpoint of new Set(row.cluster)) digest.add('cluster', endpoint);
+  for (const endpoint of new Set(row.local)) digest.add('local', endpoint);
   return digest.text();
 }
 
@@ -62,7 +46,7 @@ export function rowDigest(row: WireRow): string {
 const KIND = { affinity: 1, frontend: 2, cluster: 3, local: 4 } as const;
 const LOW_HALF = 0x5bd1e995;
 
-function frontendText({ address, port, treatments }: WireFrontend): string {
+export function frontendText({ address, port, treatments }: WireFrontend): string {
   const outcomes = SOURCE_CLASSES.map((source) => {
     const treatment = treatments[source];
     return treatment === null ? '-' : `${treatment.list}${treatment.masquerade ? '+' : ''}`;

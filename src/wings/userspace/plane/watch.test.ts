@@ -19,7 +19,7 @@ async function beaten(pulse: Partial<Pulse>) {
   };
   const hello = { pid: 7, ports: { IPv4: { pod: 1, host: 2, outside: 3 }, IPv6: null } };
   const running = { hello, pid: 7, work: link, pulse: link } as unknown as RunningForwarder;
-  const keeper = { current: running, noteAnswer: () => stop.abort() };
+  const keeper = { current: running, silence: { end: () => stop.abort() } };
   const seen = { drifts: [] as string[], distrusts: [] as string[], isOn: false };
   const handOver = new HandOver(async () => undefined);
   const watched = {

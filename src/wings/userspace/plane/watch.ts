@@ -72,7 +72,7 @@ export class ForwarderWatch {
       return;
     }
     if (keeper.current !== running) return;
-    keeper.noteAnswer();
+    keeper.silence.end();
     if (this.#silent === running) {
       this.#silent = undefined;
       this.#onDrift({
@@ -118,9 +118,9 @@ export class ForwarderWatch {
       this.#askForAnother();
       return;
     }
-    keeper.noteSilence();
+    keeper.silence.note();
     await handOver.off(error instanceof Error ? error.message : String(error));
-    if (this.#silent !== running || keeper.isHung) {
+    if (this.#silent !== running || keeper.silence.isOver) {
       this.#onDrift({ what: `the forwarder (pid ${pid}) does not answer`, isOwn: true });
     }
     this.#silent = running;
@@ -128,7 +128,8 @@ export class ForwarderWatch {
 
   /** Once for each end, and not before its time. */
   #askForAnother(): void {
-    const { retryAtMs, whyNone } = this.#of.keeper;
+    const { restarts, whyNone } = this.#of.keeper;
+    const { retryAtMs } = restarts;
     if (performance.now() < retryAtMs || this.#reportedEndMs === retryAtMs) return;
     this.#reportedEndMs = retryAtMs;
     this.#onDrift({ what: whyNone, isOwn: true });

@@ -112,10 +112,9 @@ describe('limits of affinity', () => {
     const flood = (key: string): number => {
       const before = affinity.clientCount;
       for (let client = 0; client < 10; client++) {
-        affinity.remember(key === ROW.key ? ROW : { ...ROW, key }, 'cluster', {
-          client: `1.1.1.${client}`,
-          slot: 1,
-        });
+        const row = key === ROW.key ? ROW : { ...ROW, key };
+        const entry = { row, client: `1.1.1.${client}`, slot: 1, renewedAtMs: 0 };
+        affinity.remember({ ...entry, list: 'cluster' });
       }
       return affinity.clientCount - before;
     };
@@ -131,7 +130,8 @@ describe('limits of affinity', () => {
     let nowMs = 0;
     const affinity = new Affinity({ nowMs: () => nowMs });
     for (let client = 0; client < 20_000; client++) {
-      affinity.remember(ROW, 'cluster', { client: `c${client}`, slot: client % 7 });
+      const entry = { row: ROW, client: `c${client}`, slot: client % 7, renewedAtMs: nowMs };
+      affinity.remember({ ...entry, list: 'cluster' });
     }
     nowMs = 10_001;
     for (let ticks = 0; ticks < 6; ticks++) affinity.tick();

@@ -1,8 +1,6 @@
 import { Shares } from '../../../../dataplanes/shared/shares.ts';
 import type { EndpointList, ServicePortKey } from '../../../../forwarding/model.ts';
-import { namespaceOf } from '../row-key.ts';
-import { AffinityList } from './affinity-list.ts';
-import { LISTS, type Row } from './row-store.ts';
+import { namespaceOf } from '../protocol.ts';
 
 /** As in mode nftables: in total, and of one list an eighth, so that one Service leaves room for others. */
 const MOST_CLIENTS = 262_144;
@@ -20,9 +18,17 @@ export interface AffinityOptions {
   readonly mostClientsOfAList?: number;
 }
 
+export const LISTS: readonly EndpointList[] = ['cluster', 'local'];
+
+/** A row whose clients are remembered. */
+export interface AffinityRow {
+  readonly key: ServicePortKey;
+  readonly affinitySeconds: number;
+}
+
 /** An entry as it is handed over. */
 export interface AffinityEntry {
-  readonly row: Row;
+  readonly row: AffinityRow;
   readonly list: EndpointList;
   readonly client: string;
   readonly slot: number;
@@ -37,9 +43,9 @@ export class Affinity {
   readonly #mostClients: number;
   readonly #mostOfAList: number;
   readonly #shares: Shares;
-  readonly #rows = new Map<Row, OfRow>();
+  readonly #rows = new Map<AffinityRow, OfRow>();
   /** Rows that the current sweep has still to visit. */
-  #sweep: Iterator<[Row, OfRow]> = [][Symbol.iterator]();
+  #sweep: Iterator<[AffinityRow, OfRow]> = [][Symbol.iterator]();
 
   constructor({ nowMs, mostClients, mostClientsOfAList }: AffinityOptions) {
     this.#nowMs = nowMs;
@@ -65,17 +71,12 @@ export class Affinity {
     return full.sort();
   }
 
-  slotOf(row: Row, kind: EndpointList, client: string): number | undefined {
+  slotOf(row: AffinityRow, kind: EndpointList, client: string): number | undefined {
     return this.#rows.get(row)?.[kind]?.slotOf(client, this.#notBeforeMs(row));
   }
 
-  /** A client for which there is no room is not remembered. */
-  remember(row: Row, kind: EndpointList, { client, slot }: { client: string; slot: number }): void {
-    this.take({ row, list: kind, client, slot, renewedAtMs: this.#nowMs() });
-  }
-
   /** False: there is no room, or its time is over. Entries that are handed over come in their order. */
-  take({ row, list: kind, client, slot, renewedAtMs }: AffinityEntry): boolean {
+  remember({ row, list: kind, client, slot, renewedAtMs }: AffinityEntry): boolean {
     if (renewedAtMs < this.#notBeforeMs(row)) return false;
     const list = this.#listOf(row, kind);
     const namespace = namespaceOf(row.key);
@@ -90,12 +91,12 @@ export class Affinity {
   }
 
   /** The endpoint left the list. */
-  forgetSlot(row: Row, kind: EndpointList, slot: number): void {
+  forgetSlot(row: AffinityRow, kind: EndpointList, slot: number): void {
     const forgotten = this.#rows.get(row)?.[kind]?.forgetSlot(slot) ?? 0;
     this.#shares.change(namespaceOf(row.key), -forgotten);
   }
 
-  forgetRow(row: Row): void {
+  forgetRow(row: AffinityRow): void {
     for (const { size } of Object.values(this.#rows.get(row) ?? {})) {
       this.#shares.change(namespaceOf(row.key), -size);
     }
@@ -131,15 +132,84 @@ export class Affinity {
     }
   }
 
-  #notBeforeMs(row: Row): number {
+  #notBeforeMs(row: AffinityRow): number {
     return this.#nowMs() - row.affinitySeconds * MS_PER_SECOND;
   }
 
-  #listOf(row: Row, kind: EndpointList): AffinityList {
+  #listOf(row: AffinityRow, kind: EndpointList): AffinityList {
     const lists = this.#rows.get(row) ?? {};
     const list = lists[kind] ?? new AffinityList();
     lists[kind] = list;
     this.#rows.set(row, lists);
     return list;
+  }
+}
+
+interface Remembered {
+  readonly slot: number;
+  readonly renewedAtMs: number;
+}
+
+/**
+ * The clients of one list of endpoints. In the order in which they were renewed, so that the first one
+ * is the first to expire: no timer for a client, and no search.
+ */
+class AffinityList {
+  readonly #clients = new Map<string, Remembered>();
+  readonly #clientsOfSlot = new Map<number, Set<string>>();
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  /** Undefined: not remembered, or too long ago. */
+  slotOf(client: string, notBeforeMs: number): number | undefined {
+    const known = this.#clients.get(client);
+    return known === undefined || known.renewedAtMs < notBeforeMs ? undefined : known.slot;
+  }
+
+  has(client: string): boolean {
+    return this.#clients.has(client);
+  }
+
+  remember(client: string, { slot, renewedAtMs }: Remembered): void {
+    this.forget(client);
+    this.#clients.set(client, { slot, renewedAtMs });
+    const ofSlot = this.#clientsOfSlot.get(slot);
+    if (ofSlot === undefined) this.#clientsOfSlot.set(slot, new Set([client]));
+    else ofSlot.add(client);
+  }
+
+  forget(client: string): void {
+    const known = this.#clients.get(client);
+    if (known === undefined) return;
+    this.#clients.delete(client);
+    const ofSlot = this.#clientsOfSlot.get(known.slot);
+    ofSlot?.delete(client);
+    if (ofSlot?.size === 0) this.#clientsOfSlot.delete(known.slot);
+  }
+
+  /** How many there were. Its cost is that of these clients. */
+  forgetSlot(slot: number): number {
+    const clients = this.#clientsOfSlot.get(slot);
+    if (clients === undefined) return 0;
+    for (const client of clients) this.#clients.delete(client);
+    this.#clientsOfSlot.delete(slot);
+    return clients.size;
+  }
+
+  /** Forgets the first ones that were renewed before; at most so many. Returns how many. */
+  expire(beforeMs: number, most: number): number {
+    let count = 0;
+    for (const [client, { renewedAtMs }] of this.#clients) {
+      if (renewedAtMs >= beforeMs || count >= most) break;
+      this.forget(client);
+      count++;
+    }
+    return count;
+  }
+
+  *entries(): Generator<readonly [client: string, remembered: Remembered]> {
+    yield* this.#clients;
   }
 }

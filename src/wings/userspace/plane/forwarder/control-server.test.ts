@@ -7,8 +7,8 @@ import { type TestContext, test } from 'node:test';
 import { FrameReader, frame } from '../framing.ts';
 import { ForwarderLink } from '../link.ts';
 import type { Request } from '../protocol.ts';
-import { jsonArray } from './answer-parts.ts';
 import { ControlServer } from './control-server.ts';
+import { jsonArray } from './requests.ts';
 
 const DEADLINE_MS = 5_000;
 
@@ -91,7 +91,7 @@ test('reads a request that comes byte by byte', async (t) => {
   const socket = createConnection(path);
   t.after(() => socket.destroy());
   socket.on('data', (chunk: Buffer) => reader.push(chunk).forEach(resolve));
-  for (const byte of frame({ do: 'hello' })) {
+  for (const byte of Buffer.concat(frame(JSON.stringify({ do: 'hello' })))) {
     await new Promise<void>((written) => void socket.write(Buffer.from([byte]), () => written()));
   }
   assert.deepEqual(await promise, { ok: { asked: 'hello' } });

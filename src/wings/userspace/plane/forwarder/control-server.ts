@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { FrameReader } from '../framing.ts';
+import { FrameReader, frame } from '../framing.ts';
 import type { Request } from '../protocol.ts';
-import { frameOfParts } from './answer-parts.ts';
 import type { ForwarderLog } from './log.ts';
 
 /** A row of 100,000 endpoints in both lists is half of it. */
@@ -71,7 +70,7 @@ export class ControlServer {
       if (client.destroyed) return;
       const parts = await this.#reply(message as Request);
       let hasRoom = true;
-      for (const part of frameOfParts(parts)) hasRoom = client.write(part);
+      for (const part of frame(...parts)) hasRoom = client.write(part);
       if (!hasRoom && !client.destroyed) await drained(client);
     }
   }

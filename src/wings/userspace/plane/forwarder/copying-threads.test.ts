@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CopyingThread, type ThreadEvents } from './copying-threads.ts';
+import { CopyingThread, type ThreadEvents, ThreadGroup } from './copying-threads.ts';
 import type { ThreadStart } from './messages.ts';
 import { ROW_MEMORY_BYTES } from './row-memory.ts';
 import { openSharedMemory } from './slots.ts';
-import { ThreadGroup } from './thread-group.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -15,9 +14,8 @@ function threadOf(code: string, events: Partial<ThreadEvents> = {}): CopyingThre
     const { port } = workerData;
     const tell = (message) => port.postMessage(message);
     ${code}`;
-  const start: Omit<ThreadStart, 'index' | 'wakeFd' | 'port' | 'counts'> = {
+  const start: Omit<ThreadStart, 'wakeFd' | 'port' | 'counts'> = {
     listeners: [],
-    accepts: false,
     keepsClientAddress: true,
     memory: openSharedMemory(ROW_MEMORY_BYTES),
     mostConnections: 1,
@@ -33,7 +31,6 @@ function threadOf(code: string, events: Partial<ThreadEvents> = {}): CopyingThre
 }
 
 const ANSWERS_PULSES = `
-  tell({ tell: 'ready' });
   port.on('message', ({ tell: asked, id }) => {
     if (asked === 'pulse') tell({ tell: 'pulse', id, open: 3, hasRoom: true });
     if (asked === 'stop') port.close();
@@ -45,28 +42,25 @@ async function broken(code: string): Promise<string> {
   return await promise;
 }
 
-test('a thread that ends, throws or says that it is broken is told of', async () => {
+test('a thread that ends or throws is told of', async () => {
   assert.match(await broken(''), /it ended/);
   assert.match(await broken('throw new Error("no epoll")'), /no epoll/);
-  assert.match(await broken('tell({ tell: "broken", message: "no memory" })'), /no memory/);
 });
 
 test('a thread that does not answer fails the pulse of all', async () => {
   const quick = threadOf(ANSWERS_PULSES);
-  const slow = threadOf(`tell({ tell: 'ready' });
-    port.on('message', ({ tell: asked }) => { if (asked === 'stop') port.close(); });`);
-  await Promise.all([quick.ready(DEADLINE_MS), slow.ready(DEADLINE_MS)]);
-  assert.equal(await new ThreadGroup([quick]).pulse(), 3);
+  const slow = threadOf(
+    `port.on('message', ({ tell: asked }) => { if (asked === 'stop') port.close(); });`,
+  );
+  assert.equal(await new ThreadGroup([quick]).pulse(DEADLINE_MS), 3);
   await assert.rejects(new ThreadGroup([quick, slow]).pulse(), { name: 'ThreadSilentError' });
   assert.equal(await new ThreadGroup([quick, slow]).stop(DEADLINE_MS), true);
 });
 
 test('a thread that does not end in time is reported, not waited for', async () => {
-  const thread = threadOf(`tell({ tell: 'ready' });
-    const timer = setInterval(() => undefined, 1000);
+  const thread = threadOf(`const timer = setInterval(() => undefined, 1000);
     setTimeout(() => { clearInterval(timer); port.close(); }, 1500);
     port.on('message', () => undefined);`);
-  await thread.ready(DEADLINE_MS);
   assert.equal(await thread.stop(20), false);
   assert.equal(await thread.stop(DEADLINE_MS), true);
 });
@@ -74,8 +68,7 @@ test('a thread that does not end in time is reported, not waited for', async () 
 test('pairs stay with their threads when one of them does not answer', async () => {
   const told: string[] = [];
   const pair = "{ clientFd: 1, endpointFd: 2, slot: 0, client: 'a' }";
-  const code = (answer: string) => `tell({ tell: 'ready' });
-    port.on('message', ({ tell: asked, id, taken }) => {
+  const code = (answer: string) => `port.on('message', ({ tell: asked, id, taken }) => {
       if (asked === 'give-pairs') { ${answer} }
       if (asked === 'given') tell({ tell: 'stick', client: String(taken) });
       if (asked === 'stop') port.close();
@@ -86,7 +79,6 @@ test('pairs stay with their threads when one of them does not answer', async () 
   };
   const giving = threadOf(code(`tell({ tell: 'moved', id, pairs: [${pair}] })`), { onStick });
   const silent = threadOf(code(''), { onStick });
-  await Promise.all([giving.ready(DEADLINE_MS), silent.ready(DEADLINE_MS)]);
   const group = new ThreadGroup([giving, silent]);
   await assert.rejects(group.givePairs(), { name: 'ThreadSilentError' });
   await bothTold.promise;
@@ -95,15 +87,13 @@ test('pairs stay with their threads when one of them does not answer', async () 
 });
 
 test('threads that could not hold a connection lack room, and the next pulse tells', async () => {
-  const full = threadOf(`tell({ tell: 'ready' });
-    port.on('message', ({ tell: asked, id }) => {
+  const full = threadOf(`port.on('message', ({ tell: asked, id }) => {
       if (asked === 'pulse') tell({ tell: 'pulse', id, open: 3, hasRoom: false });
       if (asked === 'stop') port.close();
     });`);
-  await full.ready(DEADLINE_MS);
   const group = new ThreadGroup([full]);
   assert.equal(group.lacksRoom, false);
-  await group.pulse();
+  await group.pulse(DEADLINE_MS);
   assert.equal(group.lacksRoom, true);
   await group.stop(DEADLINE_MS);
 });

@@ -1,19 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DescriptorSocket } from '../../../../linux/userspace/pass-descriptors.ts';
+import { inGroups } from '../in-groups.ts';
+import type { ThreadGroup } from './copying-threads.ts';
 import type { Directory } from './directory.ts';
-import { CountsToHand } from './handed-counts.ts';
 import {
   ENTRIES_PER_PACKET,
   type HandedCounts,
   type HandoverAsk,
   type HandoverTell,
-  inGroups,
   PAIRS_PER_PACKET,
+  TOTALS,
   type WireAffinity,
   type WirePair,
 } from './handover-wire.ts';
 import type { MovedPair } from './messages.ts';
-import type { ThreadGroup } from './thread-group.ts';
+import { noCounts, type SlotCounts } from './slot-table.ts';
 
 /** The new forwarder has the pairs meanwhile, and does not copy yet: long enough for one without a CPU. */
 const STEP_MS = 3_000;
@@ -111,4 +112,47 @@ function* affinities({ affinity, slots }: Directory, sinceMs: number): Generator
       yield [row.key, list, client, slots.identity(slot).endpoint, renewedAtMs];
     }
   }
+}
+
+/** Counts for the forwarder that follows: those until now, and later what was added since. */
+class CountsToHand {
+  readonly #directory: Directory;
+  readonly #handed = new Map<string, SlotCounts>();
+  readonly #handedTotals = { accepted: 0, failed: 0, unknownFrontend: 0 };
+
+  constructor(directory: Directory) {
+    this.#directory = directory;
+  }
+
+  /** What was not handed before. Endpoints that are gone are one without a name. */
+  take(): HandedCounts {
+    const { slots } = this.#directory;
+    const endpoints: HandedCounts['endpoints'][number][] = [];
+    const hand = (row: string, endpoint: string, counts: Readonly<SlotCounts>): void => {
+      const name = `${row} ${endpoint}`;
+      const added = difference(counts, this.#handed.get(name) ?? noCounts());
+      this.#handed.set(name, { ...counts });
+      const isAdded = Object.values(added).some((count) => count !== 0);
+      if (isAdded) endpoints.push({ row, endpoint, ...added, open: 0, avoidedMs: 0 });
+    };
+    hand('', '', slots.goneCounts);
+    for (const slot of slots.slots()) {
+      const { row, endpoint } = slots.identity(slot);
+      if (row !== '') hand(row, endpoint, slots.counts(slot));
+    }
+    const totals = { accepted: 0, failed: 0, unknownFrontend: 0 };
+    for (const name of TOTALS) {
+      const count = slots.threadCount(name);
+      totals[name] = count - this.#handedTotals[name];
+      this.#handedTotals[name] = count;
+    }
+    return { endpoints, ...totals };
+  }
+}
+
+function difference(counts: Readonly<SlotCounts>, before: SlotCounts): SlotCounts {
+  const fields = Object.keys(counts) as (keyof SlotCounts)[];
+  const result = noCounts();
+  for (const field of fields) result[field] = counts[field] - before[field];
+  return result;
 }

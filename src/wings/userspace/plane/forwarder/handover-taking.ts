@@ -3,17 +3,17 @@ import {
   connectDescriptors,
   type DescriptorSocket,
 } from '../../../../linux/userspace/pass-descriptors.ts';
+import type { ThreadGroup } from './copying-threads.ts';
 import type { Directory } from './directory.ts';
-import { takeCounts } from './handed-counts.ts';
-import type {
-  HandedCounts,
-  HandoverAsk,
-  HandoverTell,
-  WireAffinity,
-  WirePair,
+import {
+  type HandedCounts,
+  type HandoverAsk,
+  type HandoverTell,
+  TOTALS,
+  type WireAffinity,
+  type WirePair,
 } from './handover-wire.ts';
 import type { MovedPair } from './messages.ts';
-import type { ThreadGroup } from './thread-group.ts';
 
 /** Longer than a step of the one that gives. */
 const STEP_MS = 5_000;
@@ -87,7 +87,6 @@ async function receiveUntil(
       for (const entry of message.affinity)
         if (takeAffinity(entry, directory)) received.affinityCount++;
     } else if ('counts' in message) received.counts.push(message.counts);
-    else if ('error' in message) throw new Error(`the other forwarder: ${message.error}`);
     else if (last in message) return;
   }
 }
@@ -128,5 +127,16 @@ function takeAffinity(
   const slot = row?.slots.get(endpoint);
   if (row === undefined || slot === undefined || row.affinitySeconds === 0) return false;
   if (!rows.hasEndpoint(row, list, endpoint)) return false;
-  return affinity.take({ row, list, client, slot, renewedAtMs });
+  return affinity.remember({ row, list, client, slot, renewedAtMs });
+}
+
+/** Adds what the forwarder before this one counted. */
+function takeCounts({ rows, slots }: Directory, counts: HandedCounts): void {
+  for (const name of TOTALS) slots.addThreadCount(name, counts[name]);
+  for (const { row: key, endpoint, ...count } of counts.endpoints) {
+    const slot = rows.row(key)?.slots.get(endpoint);
+    const { open: _, avoidedMs: __, ...sums } = count;
+    if (slot === undefined) slots.addGone(sums);
+    else slots.addCounts(slot, sums);
+  }
 }

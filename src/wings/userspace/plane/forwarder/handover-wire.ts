@@ -1,5 +1,5 @@
-import type { EndpointList, ServicePortKey, SourceClass } from '../../../../forwarding/model.ts';
-import type { WireEndpoint, WireEndpointCount } from '../protocol.ts';
+import type { EndpointList, ServicePortKey } from '../../../../forwarding/model.ts';
+import type { HeldListener, WireEndpoint, WireEndpointCount } from '../protocol.ts';
 import type { MovedPair } from './messages.ts';
 
 /**
@@ -20,13 +20,12 @@ export type HandoverAsk =
   | { readonly taken: true };
 
 export type HandoverTell =
-  | { readonly listeners: readonly { readonly source: SourceClass; readonly isIPv6: boolean }[] }
+  | { readonly listeners: readonly Omit<HeldListener, 'fd'>[] }
   | { readonly pairs: readonly WirePair[] }
   | { readonly affinity: readonly WireAffinity[] }
   | { readonly counts: HandedCounts }
   | { readonly end: true }
-  | { readonly yours: true }
-  | { readonly error: string };
+  | { readonly yours: true };
 
 /** Its descriptors are in the packet: client, endpoint, client, endpoint, … */
 export interface WirePair extends Omit<MovedPair, 'clientFd' | 'endpointFd' | 'slot'> {
@@ -50,16 +49,7 @@ export interface HandedCounts {
   readonly unknownFrontend: number;
 }
 
+export const TOTALS = ['accepted', 'failed', 'unknownFrontend'] as const;
+
 export const PAIRS_PER_PACKET = 100;
 export const ENTRIES_PER_PACKET = 250;
-
-export function* inGroups<T>(elements: Iterable<T>, size: number): Generator<T[]> {
-  let group: T[] = [];
-  for (const element of elements) {
-    group.push(element);
-    if (group.length < size) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length > 0) yield group;
-}

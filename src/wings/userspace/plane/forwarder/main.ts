@@ -9,10 +9,14 @@ import { portsBeside, readLocalPorts } from '../../../../linux/sockets/transpare
 import { raiseOpenFiles } from '../../../../linux/userspace/raise-open-files.ts';
 import { sleep } from '../../../../time/sleep.ts';
 import { deleteListenerRoutes } from '../forwarder-routes.ts';
-import { type Hello, type ListenerPorts, PROTOCOL_VERSION } from '../protocol.ts';
-import type { ForwarderArguments } from '../start-arguments.ts';
+import {
+  type ForwarderArguments,
+  type Hello,
+  type ListenerPorts,
+  PROTOCOL_VERSION,
+} from '../protocol.ts';
 import { ControlServer } from './control-server.ts';
-import { CopyingThread, type ThreadEvents } from './copying-threads.ts';
+import { CopyingThread, type ThreadEvents, ThreadGroup } from './copying-threads.ts';
 import { Directory } from './directory.ts';
 import { serveHandover } from './handover-server.ts';
 import { type ForwarderLog, openForwarderLog } from './log.ts';
@@ -25,7 +29,6 @@ import { openSharedClock } from './shared-clock.ts';
 import { SlotTable } from './slot-table.ts';
 import { countSlots, openSharedMemory } from './slots.ts';
 import { SocketNames } from './socket-names.ts';
-import { ThreadGroup } from './thread-group.ts';
 
 /** The kernel lowers it to fs.nr_open. */
 const WANTED_OPEN_FILES = 1_048_576;
@@ -110,11 +113,11 @@ async function serve(parts: Parts): Promise<void> {
     clientCount: () => control.clientCount,
     keepRoutes: async () => await returnPath?.keepRoutes(),
   });
-  const hello = helloOf(given, { returnPath, threadCount: threads.threads.length });
+  const hello = helloOf(given, threads.threads.length);
   const requests = new Requests({ ...parts, hello, life });
   const control = new ControlServer({ answer: (request) => requests.answer(request), log });
   endOnSignals(life, parts);
-  await Promise.all(threads.threads.map((thread) => thread.ready(THREAD_START_MS)));
+  await threads.pulse(THREAD_START_MS);
   const { control: controlPath, handover: path } = names.paths;
   const { listeners } = given;
   serveHandover({ path, listeners, give: (socket) => life.give(socket), log, signal });
@@ -143,7 +146,7 @@ function startThreads(
   const count = Math.max(1, threadCount || availableParallelism());
   const ports = portsBeside(readLocalPorts());
   const limits = { mostConnections, halfClosedMs: HALF_CLOSED_MS, ports };
-  const start = { listeners, accepts: false, keepsClientAddress, memory, ...limits };
+  const start = { listeners, keepsClientAddress, memory, ...limits };
   const group = Array.from(
     { length: count },
     (_, index) => new CopyingThread(index, { program, start, events }),
@@ -198,10 +201,7 @@ function mostConnectionsOf(openFiles: number): number {
   return Math.max(1, Math.floor((openFiles - OTHER_FILES) / FILES_PER_CONNECTION));
 }
 
-function helloOf(
-  { build, listeners }: ForwarderArguments,
-  { returnPath, threadCount }: { returnPath: ReturnPath | undefined; threadCount: number },
-): Hello {
+function helloOf({ build, listeners }: ForwarderArguments, threadCount: number): Hello {
   const ports: Record<Family, ListenerPorts | null> = { IPv4: null, IPv6: null };
   for (const family of FAMILIES) {
     const ofFamily = listeners.filter(({ isIPv6 }) => isIPv6 === (family === 'IPv6'));
@@ -209,12 +209,6 @@ function helloOf(
     const entries = ofFamily.map(({ source, fd }) => [source, listenerPort(fd)] as const);
     ports[family] = Object.fromEntries(entries) as Record<SourceClass, number>;
   }
-  return {
-    version: PROTOCOL_VERSION,
-    build,
-    pid: process.pid,
-    threadCount,
-    keepsClientAddress: returnPath !== undefined,
-    ports: ports as Hello['ports'],
-  };
+  const { pid } = process;
+  return { version: PROTOCOL_VERSION, build, pid, threadCount, ports: ports as Hello['ports'] };
 }

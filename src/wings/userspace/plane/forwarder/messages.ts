@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { EndpointList, SourceClass } from '../../../../forwarding/model.ts';
+import type { EndpointList } from '../../../../forwarding/model.ts';
 import type { Ports } from '../../../../linux/sockets/transparent.ts';
-import type { WireConnection } from '../protocol.ts';
+import type { HeldListener, WireConnection } from '../protocol.ts';
 import type { SharedMemory } from './slots.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { SharedMemory } from './slots.ts';
 export type ToThread =
   /** These slots left their rows: attempts to connect to one go on to another endpoint at once. */
   | { readonly tell: 'gone'; readonly slots: readonly number[] }
-  /** Answer to `stick`; null: no endpoint is left. */
+  /** Answer to `stick`; null: no endpoint is left. Else the connection counts in the slot already. */
   | { readonly tell: 'stick'; readonly connection: number; readonly slot: number | null }
   | { readonly tell: 'pulse'; readonly id: number }
   | { readonly tell: 'connections'; readonly id: number; readonly most: number }
@@ -22,19 +22,17 @@ export type ToThread =
       readonly id: number;
       readonly connections: readonly Pick<WireConnection, 'client' | 'frontend'>[];
     }
-  /** No more accepting; `accept-again` undoes it. */
-  | { readonly tell: 'stop-accepting' | 'accept-again'; readonly id: number }
+  | { readonly tell: 'accept'; readonly id: number; readonly isWanted: boolean }
   /** Remove every pair that can move from epoll, forget it without closing it, and answer `moved`. */
   | { readonly tell: 'give-pairs'; readonly id: number }
-  /** All given descriptors were taken (or not): close them, or go on with them. No request has its id. */
-  | { readonly tell: 'given'; readonly id: number; readonly taken: boolean }
+  /** All given descriptors were taken (or not): close them, or go on with them. */
+  | { readonly tell: 'given'; readonly taken: boolean }
   /** Pairs of another process, with descriptors of this one. */
   | { readonly tell: 'take-pairs'; readonly pairs: readonly MovedPair[] }
   /** Reset everything and return from the loop. */
   | { readonly tell: 'stop' };
 
 export type FromThread =
-  | { readonly tell: 'ready' }
   | {
       readonly tell: 'stick';
       readonly connection: number;
@@ -59,10 +57,8 @@ export type FromThread =
       readonly count: number;
     }
   | { readonly tell: 'ended'; readonly id: number; readonly count: number }
-  | { readonly tell: 'done'; readonly id: number; readonly open: number }
-  | { readonly tell: 'moved'; readonly id: number; readonly pairs: readonly MovedPair[] }
-  /** A fault in the thread itself; the process ends, and the kernel takes over. */
-  | { readonly tell: 'broken'; readonly message: string };
+  | { readonly tell: 'done'; readonly id: number }
+  | { readonly tell: 'moved'; readonly id: number; readonly pairs: readonly MovedPair[] };
 
 /** With the slot in place of the row, which only the main thread knows. */
 export interface ThreadConnection extends Omit<WireConnection, 'row' | 'endpoint' | 'ageMs'> {
@@ -73,33 +69,19 @@ export interface ThreadConnection extends Omit<WireConnection, 'row' | 'endpoint
 }
 
 /** An established pair without a byte in hand. */
-export interface MovedPair {
+export interface MovedPair extends Omit<ThreadConnection, 'state'> {
   readonly clientFd: number;
   readonly endpointFd: number;
-  readonly slot: number;
   /** Whether the end of a stream was already announced, so that the next read goes to the end. */
   readonly isClientEnding: boolean;
   readonly isEndpointEnding: boolean;
-  readonly client: string;
-  readonly frontend: string;
-  readonly source: string;
-  readonly openedAtMs: number;
-  readonly bytesToEndpoint: number;
-  readonly bytesToClient: number;
 }
 
-/** What a thread starts with (workerData). */
+/** What a thread starts with (workerData). Nothing is accepted before it is wanted. */
 export interface ThreadStart {
-  readonly index: number;
-  /** Listening sockets, shared by all threads. */
-  readonly listeners: readonly {
-    readonly fd: number;
-    readonly source: SourceClass;
-    readonly isIPv6: boolean;
-  }[];
+  /** Shared by all threads. */
+  readonly listeners: readonly HeldListener[];
   readonly wakeFd: number;
-  /** False: nothing is accepted before the first `accept-again`. */
-  readonly accepts: boolean;
   /** False: answers to another address than the machine's own would not come back. */
   readonly keepsClientAddress: boolean;
   readonly port: MessagePort;

@@ -1,12 +1,11 @@
 import type { DescriptorSocket } from '../../../../linux/userspace/pass-descriptors.ts';
 import type { Answers } from '../protocol.ts';
+import type { ThreadGroup } from './copying-threads.ts';
 import type { Directory } from './directory.ts';
 import { type Given, giveAll } from './handover-giving.ts';
 import { takeAll } from './handover-taking.ts';
 import type { ForwarderLog } from './log.ts';
-import type { ForwarderLife } from './requests.ts';
 import type { SocketNames } from './socket-names.ts';
-import type { ThreadGroup } from './thread-group.ts';
 
 export interface LifeOptions {
   readonly directory: Directory;
@@ -43,7 +42,7 @@ const HANDSHAKE_MS = 1_000;
 const IDLE_MS = 60_000;
 
 /** Accepting, draining, handing over and ending of the process. */
-export class ProcessLife implements ForwarderLife {
+export class ProcessLife {
   readonly #options: LifeOptions;
   #accepts = false;
   #drain: Drain | undefined;
@@ -94,7 +93,6 @@ export class ProcessLife implements ForwarderLife {
 
   async takeOver(from: string): Promise<Answers['take-over']> {
     const { directory, threads, names, log, signal } = this.#options;
-    const startedAtMs = performance.now();
     let taken = { pairs: 0, affinities: 0 };
     if (from !== '') {
       const { rest, ...counts } = await takeAll(from, { directory, threads, signal });
@@ -108,24 +106,18 @@ export class ProcessLife implements ForwarderLife {
     }
     names.takeOver();
     await this.#accept();
-    const ms = Math.round(performance.now() - startedAtMs);
-    return { pairs: taken.pairs, affinities: taken.affinities, ms };
+    return taken;
   }
 
-  /** Closes the socket at the end. */
+  /** Keeps the socket, for the counts of the last connections. */
   async give(socket: DescriptorSocket): Promise<void> {
     const { directory, threads, log, nowMs, signal } = this.#options;
-    if (this.#isGiving || this.#given !== undefined) {
-      socket[Symbol.dispose]();
-      throw new Error('another forwarder takes over already');
-    }
+    const isLate = this.#isGiving || this.#given !== undefined;
+    if (isLate) throw new Error('another forwarder takes over already');
     this.#isGiving = true;
     const accepts = this.#accepts;
     try {
       this.#given = await giveAll(socket, { directory, threads, nowMs, accepts, signal });
-    } catch (error) {
-      socket[Symbol.dispose]();
-      throw error;
     } finally {
       this.#isGiving = false;
     }
@@ -149,7 +141,7 @@ export class ProcessLife implements ForwarderLife {
     const round = directory.slots.beginRound();
     const openCount = await threads.pulse();
     directory.slots.endRound(round);
-    directory.tick();
+    directory.affinity.tick();
     await this.#keepRoutes();
     if (this.#isGiving) return;
     if (drain === undefined) {

@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { closeDescriptor } from '../../../../linux/sockets/descriptors.ts';
 import { connectDescriptors } from '../../../../linux/userspace/pass-descriptors.ts';
-import { closeListeners, copyListeners, type HeldListener, openListeners } from '../listeners.ts';
-import type { Answers, Request, WireRow } from '../protocol.ts';
+import { closeListeners, copyListeners, openListeners } from '../listeners.ts';
+import type { Answers, HeldListener, Request, WireRow } from '../protocol.ts';
 import { rowDigest } from '../row-digest.ts';
 import { currentSockets } from '../run-files.ts';
 import type { RunningForwarder } from '../running.ts';
@@ -59,9 +59,8 @@ describe('the forwarder process', () => {
   });
 
   async function started(rows: readonly WireRow[] = [ROW, STICKY]): Promise<RunningForwarder> {
-    const program = { path: PROGRAM, digest: 'test' };
-    const start = { runFolder, program, build: 'test', threadCount: 2, returnMark: 0x2000 };
-    const forwarder = await startForwarder({ ...start, listeners });
+    const start = { runFolder, build: 'test', threadCount: 2, returnMark: 0x2000 };
+    const forwarder = await startForwarder(PROGRAM, { ...start, listeners });
     running.push(pidOf(forwarder));
     await ask(forwarder, { do: 'apply', changes: rows.map((set) => ({ set })) });
     return forwarder;
@@ -332,7 +331,7 @@ describe('the forwarder process', () => {
     await long.endpoint();
     const startedAtMs = performance.now();
     const drain = { do: 'drain', deadlineMs: 1_500, final: false } as const;
-    assert.equal((await ask(forwarder, drain)).openConnections, 2);
+    await ask(forwarder, drain);
     const pulse = await ask(forwarder, { do: 'pulse' });
     assert.deepEqual([pulse.accepts, pulse.isDraining], [false, true]);
     await short.echo('still there');

@@ -12,7 +12,7 @@ function requestsOf(options: Partial<RequestsOptions> = {}) {
   const life: RequestsOptions['life'] = {
     isDraining: false,
     drain: async () => undefined,
-    takeOver: async () => ({ pairs: 0, affinities: 0, ms: 0 }),
+    takeOver: async () => ({ pairs: 0, affinities: 0 }),
   };
   const requests = new Requests({
     hello: {} as Hello,
@@ -46,9 +46,8 @@ test('applies thousands of rows in many event loop iterations', async () => {
     if (!isApplied) setImmediate(count);
   };
   setImmediate(count);
-  const { rowCount } = await ask({ do: 'apply', changes: rows.map((set) => ({ set })) });
+  await ask({ do: 'apply', changes: rows.map((set) => ({ set })) });
   isApplied = true;
-  assert.equal(rowCount, 5_000);
   assert.ok(iterations > 5, `${iterations} iterations`);
   const digests = new Map(await ask({ do: 'digests' }));
   assert.deepEqual(digests, new Map(rows.map((row) => [row.key, rowDigest(row)])));
@@ -59,7 +58,7 @@ test('applies one request after the other', async () => {
   const first = Array.from({ length: 3_000 }, (_, index) => ({ set: rowOf(index) }));
   const second = first.map(({ set }) => ({ delete: set.key }));
   await Promise.all([ask({ do: 'apply', changes: first }), ask({ do: 'apply', changes: second })]);
-  assert.equal(directory.rows.rowCount, 0);
+  assert.deepEqual([...directory.rows.digests()], []);
 });
 
 test('declines a row that cannot be taken, and takes the others', async () => {

@@ -1,31 +1,34 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Answers, Hello, Request, WireChange, WireConnection } from '../protocol.ts';
-import { keyOf } from '../row-key.ts';
-import { jsonArray } from './answer-parts.ts';
-import { endpointCounts, totalCounts } from './counting.ts';
+import { inGroups } from '../in-groups.ts';
+import {
+  type Answers,
+  type Hello,
+  keyOf,
+  type Request,
+  type WireChange,
+  type WireConnection,
+  type WireEndpointCount,
+} from '../protocol.ts';
+import type { ThreadGroup } from './copying-threads.ts';
 import type { Directory } from './directory.ts';
 import type { ForwarderLog } from './log.ts';
 import type { ThreadConnection } from './messages.ts';
-import type { ThreadGroup } from './thread-group.ts';
+import type { ProcessLife } from './process-life.ts';
 
 /** How long changes of rows hold up the event loop. */
 const SLICE_MS = 8;
 /** From this share of its connections on it is full. */
 const FULL_SHARE = 0.9;
-
-/** What the process does beside answering. */
-export interface ForwarderLife {
-  readonly isDraining: boolean;
-  drain(deadlineMs: number, final: boolean): Promise<void>;
-  takeOver(from: string): Promise<Answers['take-over']>;
-}
+/** Elements that are written as JSON in one event loop iteration. */
+const PER_ITERATION = 2_000;
+const MS_PER_TENTH = 100;
 
 export interface RequestsOptions {
   readonly hello: Hello;
   readonly mostConnections: number;
   readonly directory: Directory;
   readonly threads: ThreadGroup;
-  readonly life: ForwarderLife;
+  readonly life: Pick<ProcessLife, 'isDraining' | 'drain' | 'takeOver'>;
   /** Of the shared clock. */
   readonly nowMs: () => number;
   readonly log: Pick<ForwarderLog, 'warn'>;
@@ -43,38 +46,29 @@ export class Requests {
 
   /** The JSON of the answer, in parts. */
   async answer(request: Request): Promise<readonly string[]> {
-    switch (request.do) {
-      case 'digests':
-        return await jsonArray(this.#options.directory.rows.digests());
-      case 'counts':
-        return await this.#counts();
-      case 'connections':
-        return await this.#connections(request.most);
-      default:
-        return [JSON.stringify(await this.#small(request))];
-    }
-  }
-
-  async #small(
-    request: Exclude<Request, { readonly do: 'digests' | 'counts' | 'connections' }>,
-  ): Promise<object> {
     const { hello, directory, threads, life, nowMs } = this.#options;
     switch (request.do) {
       case 'hello':
-        return hello;
+        return json<'hello'>(hello);
       case 'apply':
-        return await this.#inTurn(() => this.#apply(request.changes));
+        return json<'apply'>(await this.#inTurn(() => this.#apply(request.changes)));
+      case 'digests':
+        return await jsonArray(directory.rows.digests());
       case 'pulse':
-        return await this.#pulse();
+        return json<'pulse'>(await this.#pulse());
+      case 'counts':
+        return await this.#counts();
       case 'totals':
-        return totalCounts(directory, nowMs());
+        return json<'totals'>(totalCounts(directory, nowMs()));
+      case 'connections':
+        return await this.#connections(request.most);
       case 'end':
-        return await threads.end(request.connections);
+        return json<'end'>(await threads.end(request.connections));
       case 'drain':
         await life.drain(request.deadlineMs, request.final);
-        return { openConnections: await threads.pulse() } satisfies Answers['drain'];
+        return json<'drain'>({});
       case 'take-over':
-        return await this.#inTurn(() => life.takeOver(request.from));
+        return json<'take-over'>(await this.#inTurn(() => life.takeOver(request.from)));
       default:
         throw new Error(`no request '${String((request as Request).do)}'`);
     }
@@ -102,7 +96,7 @@ export class Requests {
       sliceEndsAtMs = performance.now() + SLICE_MS;
     }
     const declined = changes.map(keyOf).filter((key) => rows.isDeclined(key));
-    return { rowCount: rows.rowCount, declined: [...new Set(declined)] };
+    return { declined: [...new Set(declined)] };
   }
 
   async #pulse(): Promise<Answers['pulse']> {
@@ -138,4 +132,42 @@ export class Requests {
     const { row, endpoint } = directory.slots.identity(slot);
     return { ...connection, row, endpoint, ageMs: Math.max(0, Math.round(nowMs() - openedAtMs)) };
   }
+}
+
+/** Of each endpoint that is in a row and was ever chosen or refused. */
+export function* endpointCounts({ slots }: Directory, nowMs: number): Generator<WireEndpointCount> {
+  for (const slot of slots.slots()) {
+    const identity = slots.identity(slot);
+    if (identity.row === '' || slots.isLeaving(slot)) continue;
+    const avoidedMs = Math.max(0, Math.round(slots.avoidedUntil(slot) * MS_PER_TENTH - nowMs));
+    yield { ...identity, ...slots.counts(slot), open: slots.open(slot), avoidedMs };
+  }
+}
+
+/** Sums that never fall: with the endpoints that are gone. */
+export function totalCounts({ slots }: Directory, nowMs: number): Answers['totals'] {
+  let open = 0;
+  let avoidedEndpoints = 0;
+  for (const slot of slots.slots()) {
+    open += slots.open(slot);
+    if (slots.avoidedUntil(slot) * MS_PER_TENTH > nowMs) avoidedEndpoints++;
+  }
+  const failed = slots.threadCount('failed');
+  const unknownFrontend = slots.threadCount('unknownFrontend');
+  return { ...slots.sums(), open, avoidedEndpoints, failed, unknownFrontend };
+}
+
+function json<Asked extends Request['do']>(answer: Answers[Asked]): string[] {
+  return [JSON.stringify(answer)];
+}
+
+/** The JSON of an array in parts, so that a long one does not hold up the event loop. */
+export async function jsonArray<T>(elements: Iterable<T>): Promise<string[]> {
+  const parts: string[] = [];
+  for (const group of inGroups(elements, PER_ITERATION)) {
+    if (parts.length > 0) parts.push(',');
+    parts.push(group.map((element) => JSON.stringify(element)).join(','));
+    await setImmediate();
+  }
+  return ['[', ...parts, ']'];
 }

@@ -5,7 +5,7 @@ import { NftConnection } from '../../../../linux/nftables/connection.ts';
 import * as x from '../../../../linux/nftables/expressions.ts';
 import type { TableRef } from '../../../../linux/nftables/objects.ts';
 import { KEPT_PORTS } from '../../../../linux/sockets/transparent.ts';
-import { deleteReturnRoutes, type InFamilies, keepReturnRoutes } from '../forwarder-routes.ts';
+import { deleteReturnRoutes, keepReturnRoutes } from '../forwarder-routes.ts';
 
 /**
  * Where the client's address is kept, the forwarder's socket to the endpoint is bound to it, and
@@ -31,25 +31,22 @@ const TCP = '\x06';
 export class ReturnPath implements Disposable {
   readonly #connection: NftConnection;
   readonly #mark: number;
-  /** IPv6 may be disabled: then clients of that family cannot keep their addresses. */
-  readonly families: InFamilies;
 
-  private constructor(of: { connection: NftConnection; mark: number; families: InFamilies }) {
-    this.#connection = of.connection;
-    this.#mark = of.mark;
-    this.families = of.families;
+  private constructor(connection: NftConnection, mark: number) {
+    this.#connection = connection;
+    this.#mark = mark;
   }
 
   /** Rejects with a NetlinkError. The netlink socket is kept until the path is closed. */
   static async open(netlink: Netlink, mark: number): Promise<ReturnPath> {
     const connection = new NftConnection(netlink);
     try {
-      const families = await keepReturnRoutes(mark);
+      await keepReturnRoutes(mark);
       const batch = connection.begin();
       const name = `fairlead-forwarder-${randomBytes(4).toString('hex')}`;
       writeTable(batch, { family: 'inet', name }, mark);
       await connection.commit(batch);
-      return new ReturnPath({ connection, mark, families });
+      return new ReturnPath(connection, mark);
     } catch (error) {
       connection[Symbol.dispose]();
       throw error;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { addressKey } from './address-key.ts';
-import { ROW_MEMORY_BYTES } from './row-memory.ts';
-import { RowReader } from './row-reader.ts';
+import { ROW_MEMORY_BYTES, RowReader } from './row-memory.ts';
 
 const WRITER = new URL('./testing/row-swapper.ts', import.meta.url);
 const FRONTEND = addressKey({ address: '10.96.0.1', port: 80 });

@@ -45,6 +45,9 @@ export const FORWARDED = 1;
 export const LOCAL = 2;
 export const MASQUERADED = 4;
 
+/** The longest wait for a writer that has lost its CPU, before looking again. */
+const WRITE_WAIT_MS = 1;
+
 /** An address and a port: four words, of IPv4 only the first, and `meta`. */
 export interface AddressKey {
   readonly a: number;
@@ -60,22 +63,23 @@ export function load(words: Int32Array, at: number): number {
 }
 
 /** Where the frontend is; 0: nowhere. */
-export function findFrontend(words: Int32Array, key: AddressKey): number {
+function findFrontend(words: Int32Array, key: AddressKey): number {
   let at = load(words, bucketOf(words, key));
   // A chain that is just being changed may lead in circles.
   for (let steps = 0; at !== 0 && steps < MOST_FRONTENDS; steps++) {
-    if (load(words, at + META) === key.meta && hasAddress(words, at + ADDRESS, key)) return at;
+    if (isFrontend(words, at, key)) return at;
     at = load(words, at + NEXT);
   }
   return 0;
 }
 
-function hasAddress(words: Int32Array, at: number, { a, b, c, d }: AddressKey): boolean {
+export function isFrontend(words: Int32Array, at: number, key: AddressKey): boolean {
   return (
-    load(words, at) === a &&
-    load(words, at + 1) === b &&
-    load(words, at + 2) === c &&
-    load(words, at + 3) === d
+    load(words, at + META) === key.meta &&
+    load(words, at + ADDRESS) === key.a &&
+    load(words, at + ADDRESS + 1) === key.b &&
+    load(words, at + ADDRESS + 2) === key.c &&
+    load(words, at + ADDRESS + 3) === key.d
   );
 }
 
@@ -95,4 +99,62 @@ function mixed(sum: number, word: number): number {
 /** Where start and length of a list are. */
 export function listAt(row: number, list: EndpointList): number {
   return ROWS + row * ROW_WORDS + (list === 'cluster' ? 1 : 3);
+}
+
+/**
+ * Finds the list of a frontend. What is read between `begin` and an `isCurrent` that returns false
+ * is void: read again. Its fields are those of the list that was found last.
+ */
+export class RowReader {
+  readonly #words: Int32Array;
+  readonly #nodePort = { a: 0, b: 0, c: 0, d: 0, meta: 0 };
+  #listAt = 0;
+  size = 0;
+  row = 0;
+  list: EndpointList = 'cluster';
+  masquerade = false;
+  /** The main thread chooses the endpoint, because it knows every client. */
+  isSticky = false;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#words = new Int32Array(memory);
+  }
+
+  begin(): number {
+    for (;;) {
+      const version = Atomics.load(this.#words, VERSION);
+      if ((version & 1) === 0) return version;
+      Atomics.wait(this.#words, VERSION, version, WRITE_WAIT_MS);
+    }
+  }
+
+  isCurrent(version: number): boolean {
+    return Atomics.load(this.#words, VERSION) === version;
+  }
+
+  /** The exact address first, then the node port. False: nothing is forwarded for this source class. */
+  find(key: AddressKey, sourceIndex: number): boolean {
+    const words = this.#words;
+    this.#nodePort.meta = key.meta | NODE_PORT;
+    const at = findFrontend(words, key) || findFrontend(words, this.#nodePort);
+    if (at === 0) return false;
+    const bits = load(words, at + TREATMENTS) >>> (sourceIndex * TREATMENT_BITS);
+    if ((bits & FORWARDED) === 0) return false;
+    this.masquerade = (bits & MASQUERADED) !== 0;
+    this.open(load(words, at + ROW), (bits & LOCAL) === 0 ? 'cluster' : 'local');
+    return true;
+  }
+
+  open(row: number, list: EndpointList): void {
+    const at = listAt(row, list);
+    this.row = row;
+    this.list = list;
+    this.isSticky = load(this.#words, ROWS + row * ROW_WORDS) !== 0;
+    this.#listAt = LISTS + load(this.#words, at);
+    this.size = load(this.#words, at + 1);
+  }
+
+  slotAt(index: number): number {
+    return load(this.#words, this.#listAt + index);
+  }
 }

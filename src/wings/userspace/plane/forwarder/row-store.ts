@@ -1,34 +1,30 @@
 import { Shares } from '../../../../dataplanes/shared/shares.ts';
-import type { EndpointList, ServicePortKey } from '../../../../forwarding/model.ts';
-import type {
-  WireChange,
-  WireEndpoint,
-  WireFrontend,
-  WireListChange,
-  WireRow,
+import type { EndpointList, Family, ServicePortKey } from '../../../../forwarding/model.ts';
+import { inGroups } from '../in-groups.ts';
+import {
+  familyOf,
+  namespaceOf,
+  type WireChange,
+  type WireEndpoint,
+  type WireFrontend,
+  type WireListChange,
+  type WireRow,
 } from '../protocol.ts';
-import { DECLINED, RowDigest } from '../row-digest.ts';
-import { familyOf, namespaceOf } from '../row-key.ts';
-import { type Claimant, FrontendClaims } from './frontend-claims.ts';
+import { DECLINED, frontendText, RowDigest } from '../row-digest.ts';
+import { frontendKey } from './address-key.ts';
+import { type Affinity, type AffinityRow, LISTS } from './affinity.ts';
 import { MOST_FRONTENDS, MOST_ROWS } from './row-memory.ts';
 import type { RowWriter } from './row-writer.ts';
 import type { SlotTable } from './slot-table.ts';
 
-export const LISTS: readonly EndpointList[] = ['cluster', 'local'];
-
 /** A row as the forwarder has it. */
-export interface Row extends Claimant {
-  readonly affinitySeconds: number;
+export interface Row extends AffinityRow {
+  readonly family: Family;
+  /** In the memory that all threads share. */
+  readonly number: number;
+  readonly frontends: readonly WireFrontend[];
   /** The slots of the endpoints of both lists. */
   readonly slots: ReadonlyMap<WireEndpoint, number>;
-}
-
-/** What must follow from a change of rows. */
-export interface RowListener {
-  /** These slots left a list of the row; `gone`: those that left both. */
-  slotsLeft(row: Row, left: Readonly<Record<EndpointList, number[]>>, gone: number[]): void;
-  /** Its affinity ended, or the row did. */
-  affinityEnded(row: Row): void;
 }
 
 interface StoredRow extends Row {
@@ -41,7 +37,9 @@ interface StoredRow extends Row {
 export interface RowStoreOptions {
   readonly writer: RowWriter;
   readonly slots: SlotTable;
-  readonly listener: RowListener;
+  readonly affinity: Affinity;
+  /** Attempts to connect to endpoints that left their rows must go on to others. */
+  readonly onGone: (slots: readonly number[]) => void;
 }
 
 type ListChanges = Readonly<Record<EndpointList, WireListChange>>;
@@ -61,17 +59,11 @@ export class RowStore {
   readonly #byNumber: (StoredRow | undefined)[] = [];
   readonly #rowShares = new Shares(MOST_ROWS - 1);
   readonly #frontendShares = new Shares(MOST_FRONTENDS - 1);
-  readonly #claims: FrontendClaims;
   /** There are few kinds of treatments, which all frontends share: JSON has a copy for each. */
   readonly #treatments = new Map<string, WireFrontend['treatments']>();
 
   constructor(options: RowStoreOptions) {
     this.#of = options;
-    this.#claims = new FrontendClaims(options.writer, (number) => this.withNumber(number));
-  }
-
-  get rowCount(): number {
-    return this.#rows.size;
   }
 
   apply(change: WireChange): void {
@@ -109,23 +101,18 @@ export class RowStore {
     }
   }
 
-  #set(wanted: WireRow): void {
-    this.#declined.delete(wanted.key);
-    const row = this.#rows.get(wanted.key) ?? this.#added(wanted);
+  #set({ key, frontends, affinitySeconds, cluster, local }: WireRow): void {
+    this.#declined.delete(key);
+    const row = this.#rows.get(key) ?? this.#added(key);
     if (row === undefined) return;
-    this.#setAffinity(row, wanted.affinitySeconds);
-    this.#changeEndpoints(row, {
-      cluster: this.#difference(row, 'cluster', wanted),
-      local: this.#difference(row, 'local', wanted),
-    });
-    // Last: a new row is found when it has its endpoints.
-    if (!this.#declined.has(row.key)) this.#setFrontends(row, wanted.frontends);
+    const lists = this.#difference(row, { cluster, local });
+    this.#change({ change: key, frontends, affinitySeconds, ...lists });
   }
 
-  #added({ key, affinitySeconds }: WireRow): StoredRow | undefined {
+  #added(key: ServicePortKey): StoredRow | undefined {
     const namespace = namespaceOf(key);
     const hasRoom = this.#rowShares.hasRoom(namespace, 1);
-    const number = hasRoom ? this.#of.writer.newRow() : undefined;
+    const number = hasRoom ? this.#of.writer.newRow(key) : undefined;
     if (number === undefined) {
       this.decline(key);
       return undefined;
@@ -133,12 +120,13 @@ export class RowStore {
     this.#rowShares.change(namespace, 1);
     const family = familyOf(key);
     const digest = new RowDigest();
-    digest.addAffinity(affinitySeconds);
-    const row = { key, family, number, affinitySeconds, frontends: [], slots: new Map(), digest };
-    this.#of.writer.setSticky(number, affinitySeconds > 0);
-    this.#rows.set(key, row as StoredRow);
-    this.#byNumber[number] = row as StoredRow;
-    return row as StoredRow;
+    const affinitySeconds = 0;
+    digest.add('affinity', String(affinitySeconds));
+    const lists = { frontends: [], slots: new Map<WireEndpoint, number>() };
+    const row: StoredRow = { key, family, number, affinitySeconds, ...lists, digest };
+    this.#rows.set(key, row);
+    this.#byNumber[number] = row;
+    return row;
   }
 
   #delete(key: ServicePortKey): void {
@@ -146,12 +134,8 @@ export class RowStore {
     const row = this.#rows.get(key);
     if (row === undefined) return;
     this.#setFrontends(row, []);
-    const all = (list: EndpointList): WireListChange => ({
-      added: [],
-      removed: [...row.slots.keys()].filter((endpoint) => this.hasEndpoint(row, list, endpoint)),
-    });
-    this.#changeEndpoints(row, { cluster: all('cluster'), local: all('local') });
-    this.#of.listener.affinityEnded(row);
+    this.#changeEndpoints(row, this.#difference(row, { cluster: [], local: [] }));
+    this.#of.affinity.forgetRow(row);
     this.#rows.delete(key);
     this.#rowShares.change(namespaceOf(key), -1);
     this.#byNumber[row.number] = undefined;
@@ -166,6 +150,7 @@ export class RowStore {
     if (change.affinitySeconds !== undefined) this.#setAffinity(row, change.affinitySeconds);
     const { cluster = NO_CHANGE, local = NO_CHANGE } = change;
     this.#changeEndpoints(row, { cluster, local });
+    // Last: a new row is found when it has its endpoints.
     if (change.frontends !== undefined && !this.#declined.has(row.key))
       this.#setFrontends(row, change.frontends);
   }
@@ -177,11 +162,19 @@ export class RowStore {
       return;
     }
     this.#frontendShares.change(namespace, more);
-    for (const frontend of row.frontends) row.digest.removeFrontend(frontend);
+    for (const frontend of row.frontends) row.digest.remove('frontend', frontendText(frontend));
     const before = row.frontends;
     row.frontends = frontends.map((frontend) => this.#shared(frontend));
-    for (const frontend of row.frontends) row.digest.addFrontend(frontend);
-    this.#of.writer.write(() => this.#claims.change(row, before));
+    for (const frontend of row.frontends) row.digest.add('frontend', frontendText(frontend));
+    const { writer } = this.#of;
+    writer.write(() => {
+      for (const frontend of before) {
+        writer.removeFrontend(row.number, frontendKey(row.family, frontend));
+      }
+      for (const frontend of row.frontends) {
+        writer.addFrontend(row.number, frontendKey(row.family, frontend), frontend.treatments);
+      }
+    });
   }
 
   #shared({ address, port, treatments }: WireFrontend): WireFrontend {
@@ -193,11 +186,11 @@ export class RowStore {
 
   #setAffinity(row: StoredRow, seconds: number): void {
     if (seconds === row.affinitySeconds) return;
-    row.digest.removeAffinity(row.affinitySeconds);
+    row.digest.remove('affinity', String(row.affinitySeconds));
     row.affinitySeconds = seconds;
-    row.digest.addAffinity(seconds);
+    row.digest.add('affinity', String(seconds));
     this.#of.writer.write(() => this.#of.writer.setSticky(row.number, seconds > 0));
-    if (seconds === 0) this.#of.listener.affinityEnded(row);
+    if (seconds === 0) this.#of.affinity.forgetRow(row);
   }
 
   /** What is added already, or not there to be removed, is passed over. */
@@ -207,29 +200,20 @@ export class RowStore {
       this.decline(row.key);
       return;
     }
-    const removed = {
-      cluster: this.#there(row, 'cluster', wanted),
-      local: this.#there(row, 'local', wanted),
-    };
+    const removed = ofBoth((list) => this.#there(row, list, wanted));
     // Added first: at no moment is a list empty that has endpoints before and after.
     for (const list of LISTS) this.#add(row, list, added[list]);
-    const left = {
-      cluster: this.#remove(row, 'cluster', removed.cluster),
-      local: this.#remove(row, 'local', removed.local),
-    };
-    const gone = this.#release(row, new Set([...removed.cluster, ...removed.local]));
-    if (left.cluster.length + left.local.length > 0) {
-      this.#of.listener.slotsLeft(row, left, gone);
-    }
+    for (const list of LISTS) this.#remove(row, list, removed[list]);
+    this.#release(row, new Set([...removed.cluster, ...removed.local]));
   }
 
   #add(row: StoredRow, list: EndpointList, endpoints: readonly WireEndpoint[]): void {
     const { writer, slots } = this.#of;
-    for (const group of inGroups(endpoints)) {
+    for (const group of inGroups(endpoints, ENDPOINTS_PER_WRITE)) {
       const added = group.map((endpoint) => {
-        const slot = row.slots.get(endpoint) ?? slots.take({ row: row.key, endpoint }, row.number);
+        const slot = row.slots.get(endpoint) ?? slots.take({ row: row.key, endpoint });
         row.slots.set(endpoint, slot);
-        row.digest.addEndpoint(list, endpoint);
+        row.digest.add(list, endpoint);
         return slot;
       });
       writer.write(() => {
@@ -238,34 +222,33 @@ export class RowStore {
     }
   }
 
-  #remove(row: StoredRow, list: EndpointList, endpoints: readonly WireEndpoint[]): number[] {
-    const { writer } = this.#of;
-    const left: number[] = [];
-    for (const group of inGroups(endpoints)) {
+  #remove(row: StoredRow, list: EndpointList, endpoints: readonly WireEndpoint[]): void {
+    const { writer, affinity } = this.#of;
+    for (const group of inGroups(endpoints, ENDPOINTS_PER_WRITE)) {
       const removed = group.map((endpoint) => {
-        row.digest.removeEndpoint(list, endpoint);
+        row.digest.remove(list, endpoint);
         return row.slots.get(endpoint) as number;
       });
       writer.write(() => {
         for (const slot of removed) writer.remove(row.number, list, slot);
       });
-      left.push(...removed);
+      for (const slot of removed) affinity.forgetSlot(row, list, slot);
     }
-    return left;
   }
 
-  /** The slots of those that left both lists. */
-  #release(row: StoredRow, endpoints: ReadonlySet<WireEndpoint>): number[] {
-    const { writer, slots } = this.#of;
-    const gone: number[] = [];
+  /** Those of the endpoints that left both lists. */
+  #release(row: StoredRow, endpoints: ReadonlySet<WireEndpoint>): void {
+    const { writer, slots, onGone } = this.#of;
+    const inUse: number[] = [];
     for (const endpoint of endpoints) {
       const slot = row.slots.get(endpoint) as number;
       if (LISTS.some((list) => writer.has(list, slot))) continue;
       row.slots.delete(endpoint);
       slots.leave(slot);
-      gone.push(slot);
+      // A thread counts a connection before it looks whether its endpoint is still there.
+      if (slots.open(slot) > 0) inUse.push(slot);
     }
-    return gone;
+    if (inUse.length > 0) onGone(inUse);
   }
 
   #there(row: Row, list: EndpointList, wanted: ListChanges): WireEndpoint[] {
@@ -279,10 +262,9 @@ export class RowStore {
   /** What is really added, if there is room for all of it. */
   #room(row: Row, wanted: ListChanges): Record<EndpointList, WireEndpoint[]> | undefined {
     const { writer, slots } = this.#of;
-    const added = (list: EndpointList) => [
+    const all = ofBoth((list) => [
       ...new Set(wanted[list].added.filter((each) => !this.hasEndpoint(row, list, each))),
-    ];
-    const all = { cluster: added('cluster'), local: added('local') };
+    ]);
     const fresh = new Set([...all.cluster, ...all.local].filter((each) => !row.slots.has(each)));
     if (!slots.hasRoom(namespaceOf(row.key), fresh.size)) return undefined;
     let isReserved = true;
@@ -292,19 +274,18 @@ export class RowStore {
     return isReserved ? all : undefined;
   }
 
-  #difference(row: Row, list: EndpointList, wanted: WireRow): WireListChange {
-    const after = wanted[list];
-    if (row.slots.size === 0) return { added: after, removed: [] };
-    const kept = new Set(after);
-    const before = [...row.slots.keys()].filter((each) => this.hasEndpoint(row, list, each));
-    return { added: after, removed: before.filter((endpoint) => !kept.has(endpoint)) };
+  #difference(row: Row, after: Pick<WireRow, EndpointList>): ListChanges {
+    return ofBoth((list) => {
+      const kept = new Set(after[list]);
+      const left = [...row.slots.keys()].filter((endpoint) => !kept.has(endpoint));
+      const removed = left.filter((endpoint) => this.hasEndpoint(row, list, endpoint));
+      return { added: after[list], removed };
+    });
   }
 }
 
 const NO_CHANGE: WireListChange = { added: [], removed: [] };
 
-function* inGroups(endpoints: readonly WireEndpoint[]): Generator<readonly WireEndpoint[]> {
-  for (let from = 0; from < endpoints.length; from += ENDPOINTS_PER_WRITE) {
-    yield endpoints.slice(from, from + ENDPOINTS_PER_WRITE);
-  }
+function ofBoth<T>(of: (list: EndpointList) => T): Record<EndpointList, T> {
+  return { cluster: of('cluster'), local: of('local') };
 }

@@ -1,4 +1,8 @@
-import { type EndpointList, SOURCE_CLASSES } from '../../../../forwarding/model.ts';
+import {
+  type EndpointList,
+  type ServicePortKey,
+  SOURCE_CLASSES,
+} from '../../../../forwarding/model.ts';
 import type { WireFrontend } from '../protocol.ts';
 import { ListMemory } from './list-memory.ts';
 import {
@@ -8,7 +12,7 @@ import {
   FORWARDED,
   FRONTEND_WORDS,
   FRONTENDS,
-  findFrontend,
+  isFrontend,
   LIST_WORDS,
   LISTS,
   LOCAL,
@@ -33,6 +37,8 @@ import { MOST_SLOTS } from './slots.ts';
 export class RowWriter {
   readonly #words: Int32Array;
   readonly #rows = new Numbers(MOST_ROWS);
+  /** By number. */
+  readonly #keys: ServicePortKey[] = [];
   readonly #frontends = new Numbers(MOST_FRONTENDS);
   readonly #lists = new ListMemory(Math.log2(LIST_WORDS));
   /** Where a slot is in a list of its row, counted from 1; 0: nowhere. */
@@ -59,8 +65,10 @@ export class RowWriter {
   }
 
   /** Undefined: there is no room for one more. */
-  newRow(): number | undefined {
-    return this.#rows.take();
+  newRow(key: ServicePortKey): number | undefined {
+    const row = this.#rows.take();
+    if (row !== undefined) this.#keys[row] = key;
+    return row;
   }
 
   setSticky(row: number, isSticky: boolean): void {
@@ -82,25 +90,38 @@ export class RowWriter {
     this.#rows.free(row);
   }
 
-  /** The row that has it; 0: none. */
-  rowOf(key: AddressKey): number {
-    const at = findFrontend(this.#words, key);
-    return at === 0 ? 0 : load(this.#words, at + ROW);
-  }
-
-  setFrontend(key: AddressKey, row: number, treatments: WireFrontend['treatments']): void {
-    const at = findFrontend(this.#words, key) || this.#newFrontend(key);
+  /**
+   * While an address moves from one Service to another two rows may claim a frontend. It is in the
+   * chain for both then, and leads to the one whose key is first, whatever the order of the changes.
+   */
+  addFrontend(row: number, key: AddressKey, treatments: WireFrontend['treatments']): void {
+    const words = this.#words;
+    const at = FRONTENDS + (this.#frontends.take() as number) * FRONTEND_WORDS;
+    const { a, b, c, d, meta } = key;
+    for (const [index, word] of [a, b, c, d].entries()) this.#store(at + ADDRESS + index, word);
+    this.#store(at + META, meta);
     this.#store(at + TREATMENTS, treatmentBits(treatments));
     this.#store(at + ROW, row);
+    let link = bucketOf(words, key);
+    for (let next = load(words, link); next !== 0; next = load(words, link)) {
+      if (isFrontend(words, next, key) && this.#keyAt(next) > this.#keyAt(at)) break;
+      link = next + NEXT;
+    }
+    this.#store(at + NEXT, load(words, link));
+    this.#store(link, at);
   }
 
-  deleteFrontend(key: AddressKey): void {
-    const at = findFrontend(this.#words, key);
-    if (at === 0) return;
-    let before = bucketOf(this.#words, key);
-    while (load(this.#words, before) !== at) before = load(this.#words, before) + NEXT;
-    this.#store(before, load(this.#words, at + NEXT));
-    this.#frontends.free((at - FRONTENDS) / FRONTEND_WORDS);
+  removeFrontend(row: number, key: AddressKey): void {
+    const words = this.#words;
+    let link = bucketOf(words, key);
+    for (let at = load(words, link); at !== 0; at = load(words, link)) {
+      if (isFrontend(words, at, key) && load(words, at + ROW) === row) {
+        this.#store(link, load(words, at + NEXT));
+        this.#frontends.free((at - FRONTENDS) / FRONTEND_WORDS);
+        return;
+      }
+      link = at + NEXT;
+    }
   }
 
   /** False: there is no room for a list of so many more. */
@@ -143,15 +164,9 @@ export class RowWriter {
     this.#store(at + 1, size - 1);
   }
 
-  #newFrontend(key: AddressKey): number {
-    const at = FRONTENDS + (this.#frontends.take() as number) * FRONTEND_WORDS;
-    const bucket = bucketOf(this.#words, key);
-    const { a, b, c, d, meta } = key;
-    for (const [index, word] of [a, b, c, d].entries()) this.#store(at + ADDRESS + index, word);
-    this.#store(at + META, meta);
-    this.#store(at + NEXT, load(this.#words, bucket));
-    this.#store(bucket, at);
-    return at;
+  /** Of the row that claims the frontend. */
+  #keyAt(frontend: number): ServicePortKey {
+    return this.#keys[load(this.#words, frontend + ROW)] as ServicePortKey;
   }
 
   /** The first word of a block is its exponent. A list starts behind it, so that 0 is none. */

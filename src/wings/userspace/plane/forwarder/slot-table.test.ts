@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { endpointCounts, totalCounts } from './counting.ts';
+import { endpointCounts, totalCounts } from './requests.ts';
 import { COUNT, COUNT_FIELDS } from './slots.ts';
 import { testDirectory, testFrontend, testRow } from './testing/directories.ts';
 import type { Question } from './testing/thread-view.ts';

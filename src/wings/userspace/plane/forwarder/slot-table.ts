@@ -1,8 +1,7 @@
 import { Shares } from '../../../../dataplanes/shared/shares.ts';
 import type { ServicePortKey } from '../../../../forwarding/model.ts';
 import { encodeSocketAddress } from '../../../../linux/sockets/socket-address.ts';
-import type { WireEndpoint } from '../protocol.ts';
-import { namespaceOf } from '../row-key.ts';
+import { namespaceOf, type WireEndpoint } from '../protocol.ts';
 import {
   ADDRESS_BYTES,
   COUNT,
@@ -22,7 +21,7 @@ export interface SlotIdentity {
 export type SlotCounts = Record<keyof typeof COUNT, number>;
 
 export interface SlotTableOptions {
-  readonly memory: Pick<SharedMemory, 'open' | 'avoided' | 'owners' | 'addresses'>;
+  readonly memory: Pick<SharedMemory, 'open' | 'avoided' | 'addresses'>;
   /** One of each thread, and the last one for counts of forwarders that handed over. */
   readonly counts: readonly Float64Array[];
   readonly mostSlots?: number | undefined;
@@ -46,7 +45,6 @@ const FIELDS = Object.keys(COUNT) as (keyof typeof COUNT)[];
 export class SlotTable {
   readonly #open: Int32Array;
   readonly #avoided: Int32Array;
-  readonly #owners: Int32Array;
   readonly #addresses: Buffer;
   readonly #counts: readonly Float64Array[];
   readonly #mostSlots: number;
@@ -65,7 +63,6 @@ export class SlotTable {
   constructor({ memory, counts, mostSlots = MOST_SLOTS }: SlotTableOptions) {
     this.#open = new Int32Array(memory.open);
     this.#avoided = new Int32Array(memory.avoided);
-    this.#owners = new Int32Array(memory.owners);
     this.#addresses = Buffer.from(memory.addresses);
     this.#counts = counts;
     this.#mostSlots = mostSlots;
@@ -78,15 +75,12 @@ export class SlotTable {
   }
 
   /** There must be room. An endpoint that returns gets the slot it had, if it still is there. */
-  take(identity: SlotIdentity, owner: number): number {
+  take(identity: SlotIdentity): number {
     const former = this.#left.get(nameOf(identity));
-    const slot = former ?? this.#fresh(identity);
-    if (former !== undefined) {
-      this.#left.delete(nameOf(identity));
-      this.#leaving.delete(former);
-    }
-    Atomics.store(this.#owners, slot, owner);
-    return slot;
+    if (former === undefined) return this.#fresh(identity);
+    this.#left.delete(nameOf(identity));
+    this.#leaving.delete(former);
+    return former;
   }
 
   /** For a connection to an endpoint that is in no row. Nobody's, if all are taken. */
@@ -101,7 +95,6 @@ export class SlotTable {
 
   /** The endpoint left its row. */
   leave(slot: number): void {
-    Atomics.store(this.#owners, slot, 0);
     this.#leaving.set(slot, { round: this.#round, isQuiet: false });
     this.#left.set(nameOf(this.identity(slot)), slot);
   }
@@ -138,6 +131,11 @@ export class SlotTable {
 
   open(slot: number): number {
     return Atomics.load(this.#open, slot);
+  }
+
+  /** For a connection that a thread is told to open: it may hear next that the endpoint has left. */
+  addOpen(slot: number): void {
+    Atomics.add(this.#open, slot, 1);
   }
 
   /** In tenths of a second of the shared clock. */

@@ -4,7 +4,6 @@
  *
  *   open        Int32: open connections, the measure of choice
  *   avoided     Int32: until when it gets none, in tenths of a second of shared-clock.ts; 0: not avoided
- *   owners      Int32: the number of its row; 0: it has left its row
  *   addresses   32 bytes: its socket address
  *   counts      Float64, one array for each thread, so that adding needs no lock; a reader sums them up
  *
@@ -34,7 +33,6 @@ export const THREAD_COUNT = { accepted: 0, failed: 1, unknownFrontend: 2 } as co
 export interface SharedMemory {
   readonly open: SharedArrayBuffer;
   readonly avoided: SharedArrayBuffer;
-  readonly owners: SharedArrayBuffer;
   readonly addresses: SharedArrayBuffer;
   /** Frontends, rows and lists (row-memory.ts). */
   readonly rows: SharedArrayBuffer;
@@ -47,7 +45,6 @@ export function openSharedMemory(rowsBytes: number): SharedMemory {
   return {
     open: ofSlots(Int32Array.BYTES_PER_ELEMENT),
     avoided: ofSlots(Int32Array.BYTES_PER_ELEMENT),
-    owners: ofSlots(Int32Array.BYTES_PER_ELEMENT),
     addresses: ofSlots(ADDRESS_BYTES),
     rows: new SharedArrayBuffer(rowsBytes),
     connections: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),

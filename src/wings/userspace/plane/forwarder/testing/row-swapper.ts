@@ -15,7 +15,9 @@ const CLUSTER = { list: 'cluster', masquerade: false } as const;
 const treatments = { pod: CLUSTER, host: CLUSTER, outside: CLUSTER };
 const writer = new RowWriter(memory);
 const isStopped = new Int32Array(stop);
-const rows = [1, 2].map(() => writer.newRow() as number);
+const rows = ['default/a:p/TCP/IPv4', 'default/b:p/TCP/IPv4'].map(
+  (key) => writer.newRow(key) as number,
+);
 for (let round = 0; Atomics.load(isStopped, 0) === 0; round++) {
   const [row = 0, other = 0] = round % 2 === 0 ? rows : rows.toReversed();
   const count = round % 2 === 0 ? 3 : 40;
@@ -23,7 +25,8 @@ for (let round = 0; Atomics.load(isStopped, 0) === 0; round++) {
   writer.write(() => {
     writer.reserve(row, 'cluster', count);
     for (let slot = first; slot < first + count; slot++) writer.add(row, 'cluster', slot);
-    writer.setFrontend(FRONTEND, row, treatments);
+    writer.removeFrontend(other, FRONTEND);
+    writer.addFrontend(row, FRONTEND, treatments);
   });
   writer.write(() => {
     const [otherFirst, otherCount] = round % 2 === 0 ? [2_000, 40] : [1_000, 3];

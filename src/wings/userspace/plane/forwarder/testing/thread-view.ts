@@ -1,11 +1,9 @@
 import { SOURCE_CLASSES, type SourceClass } from '../../../../../forwarding/model.ts';
 import type { SocketAddress } from '../../../../../linux/sockets/socket-address.ts';
-import { addressKey, keyText } from '../address-key.ts';
-import { IPV6 } from '../row-memory.ts';
-import { RowReader } from '../row-reader.ts';
+import { addressKey, keyOfSocketAddress, keyText } from '../address-key.ts';
+import { IPV6, RowReader } from '../row-memory.ts';
 import type { SlotTable } from '../slot-table.ts';
-import type { SharedMemory } from '../slots.ts';
-import { Endpoints } from '../thread/endpoints.ts';
+import { ADDRESS_BYTES, type SharedMemory } from '../slots.ts';
 
 export interface Question extends SocketAddress {
   readonly source: SourceClass;
@@ -14,12 +12,12 @@ export interface Question extends SocketAddress {
 /** What a copying thread finds in the shared memory. */
 export class ThreadView {
   readonly #reader: RowReader;
-  readonly #endpoints: Endpoints;
+  readonly #addresses: Buffer;
   readonly #slots: SlotTable;
 
   constructor(memory: SharedMemory, slots: SlotTable) {
     this.#reader = new RowReader(memory.rows);
-    this.#endpoints = new Endpoints(memory);
+    this.#addresses = Buffer.from(memory.addresses);
     this.#slots = slots;
   }
 
@@ -43,7 +41,8 @@ export class ThreadView {
   #textOf(slot: number): string {
     const { endpoint } = this.#slots.identity(slot);
     const isIPv6 = endpoint.includes(':');
-    const key = this.#endpoints.key(slot, isIPv6);
+    const at = slot * ADDRESS_BYTES;
+    const key = keyOfSocketAddress(this.#addresses.subarray(at, at + ADDRESS_BYTES), isIPv6);
     if (((key.meta & IPV6) !== 0) !== isIPv6) throw new Error('the family differs');
     return keyText(key);
   }

@@ -59,16 +59,12 @@ export class Acceptor {
   readonly #listeners: ReadonlyMap<number, Listening>;
   readonly #mostConnections: number;
   #isListening = false;
-  #isWanted: boolean;
+  #isWanted = false;
   #pausedUntilMs = 0;
   #hadRoom = true;
 
-  constructor(
-    of: AcceptorParts,
-    start: Pick<ThreadStart, 'listeners' | 'accepts' | 'mostConnections'>,
-  ) {
+  constructor(of: AcceptorParts, start: Pick<ThreadStart, 'listeners' | 'mostConnections'>) {
     this.#of = of;
-    this.#isWanted = start.accepts;
     this.#mostConnections = start.mostConnections;
     this.#listeners = new Map(
       start.listeners.map(({ fd, source: name, isIPv6 }) => {
@@ -112,19 +108,15 @@ export class Acceptor {
     return hadRoom;
   }
 
-  isPaused(nowMs: number): boolean {
-    return nowMs < this.#pausedUntilMs;
-  }
-
   /** How long epoll may wait before `refresh` must be called. */
   timeoutMs(nowMs: number): number {
-    if (!this.isPaused(nowMs)) return Number.POSITIVE_INFINITY;
+    if (nowMs >= this.#pausedUntilMs) return Number.POSITIVE_INFINITY;
     return Math.ceil(this.#pausedUntilMs - nowMs);
   }
 
   /** Listens or not, as it should. */
   refresh(nowMs: number): void {
-    this.#setListening(this.#isWanted && !this.isPaused(nowMs));
+    this.#setListening(this.#isWanted && nowMs >= this.#pausedUntilMs);
   }
 
   #setListening(isListening: boolean): void {

@@ -13,19 +13,18 @@ export function listConnections(
   const first: ThreadConnection[] = [];
   if (most <= 0) return first;
   for (const pair of pairs) {
-    first.push(connectionOf(pair, calls));
+    first.push({ ...described(pair, calls), state: stateOf(pair) });
     if (first.length === most) break;
   }
   return first;
 }
 
-function connectionOf(pair: Pair, calls: AddressCalls): ThreadConnection {
+export function described(pair: Pair, calls: AddressCalls): Omit<ThreadConnection, 'state'> {
   return {
     slot: pair.slot,
     client: keyText(pair.client),
     frontend: keyText(pair.frontend),
     source: ownAddressText(pair, calls),
-    state: stateOf(pair),
     openedAtMs: pair.openedAtMs,
     bytesToEndpoint: pair.toEndpoint.byteCount,
     bytesToClient: pair.toClient.byteCount,
@@ -33,7 +32,7 @@ function connectionOf(pair: Pair, calls: AddressCalls): ThreadConnection {
 }
 
 /** The forwarder's own end towards the endpoint; empty while it is dialling. */
-export function ownAddressText(pair: Pair, calls: AddressCalls): string {
+function ownAddressText(pair: Pair, calls: AddressCalls): string {
   if (pair.ownAddress !== '' || pair.state !== STATE.open) return pair.ownAddress;
   if (calls.ownAddress(pair.endpointFd) < 0) return '';
   pair.ownAddress = keyText(keyOfSocketAddress(calls.address, pair.isIPv6));

@@ -9,21 +9,33 @@ import {
   MSG_NOSIGNAL,
   SHUT_WR,
   SO_OOBINLINE,
+  SO_RCVBUF,
+  SO_RCVBUFFORCE,
   SOL_SOCKET,
+  SOL_TCP,
+  TCP_NOTSENT_LOWAT,
+  TCP_WINDOW_CLAMP,
 } from '../../../../../linux/sockets/constants.ts';
 import { errno, recv, send, shutdown } from '../../../../../linux/sockets/libc.ts';
+import { MOST_UNSENT_BYTES } from '../../../../../linux/sockets/listener.ts';
 import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
 import type { Blocks } from './blocks.ts';
-import { boundBuffers } from './bulk.ts';
-import { BULK_BYTES } from './bulk-bytes.ts';
 import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
-import { type Pair, STATE, type Stream } from './pair.ts';
+import { BULK_BYTES, type Pair, STATE, type Stream } from './pair.ts';
 
 const { EAGAIN, EINTR } = constants.errno;
 /** Of one stream in one iteration, so that a fast one does not hold up the others. */
 const MOST_BLOCKS = 8;
 const READABLE = EPOLLIN | EPOLLRDHUP | EPOLLHUP;
+/** The kernel of an endpoint that never reads takes less (tcp_rmem: 6 MB by default). */
+const TRUSTED_BYTES = 16 * 1024 * 1024;
+/** The kernel doubles them, for its own overhead. */
+const BOUNDED_RECEIVE_BYTES = 192 * 1024;
+const TRUSTED_RECEIVE_BYTES = 2 * 1024 * 1024;
+
+/** Before Linux 6.11 the window does not follow a fixed buffer. */
+const WINDOW = { level: SOL_TCP, name: TCP_WINDOW_CLAMP };
 
 interface CopierParts {
   readonly blocks: Blocks;
@@ -36,19 +48,11 @@ interface CopierParts {
 
 /** Copies bytes, ends and resets between the sockets of open pairs. */
 export class Copier {
-  readonly #blocks: Blocks;
-  readonly #counts: Counts;
-  readonly #endings: Endings;
-  readonly #options: SocketOptions;
-  readonly #onHalfClosed: (pair: Pair) => void;
+  readonly #of: CopierParts;
   #due: Stream[] = [];
 
   constructor(of: CopierParts) {
-    this.#blocks = of.blocks;
-    this.#onHalfClosed = of.onHalfClosed;
-    this.#counts = of.counts;
-    this.#endings = of.endings;
-    this.#options = of.options;
+    this.#of = of;
   }
 
   /** An event at the socket that the stream comes from. */
@@ -56,7 +60,9 @@ export class Copier {
     const { pair } = stream;
     const back = stream === pair.toEndpoint ? pair.toClient : pair.toEndpoint;
     if ((mask & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) !== 0) stream.isEnding = true;
-    if ((mask & EPOLLPRI) !== 0) this.#keepUrgentByte(stream);
+    if ((mask & EPOLLPRI) !== 0) {
+      this.#of.options.setNumber(stream.from, { level: SOL_SOCKET, name: SO_OOBINLINE }, 1);
+    }
     // To the end: what came while there was a rest, or before the pair was open, had its event.
     if ((mask & EPOLLOUT) !== 0 && back.rest !== undefined) this.pump(back, true);
     if (pair.state !== STATE.open) return;
@@ -66,7 +72,7 @@ export class Copier {
       this.pump(stream, stream.isEnding || (mask & EPOLLPRI) !== 0);
     }
     // A reset comes after the bytes that were received before it.
-    if ((mask & EPOLLERR) !== 0) this.#endings.reset(pair);
+    if ((mask & EPOLLERR) !== 0) this.#of.endings.reset(pair);
   }
 
   get hasDue(): boolean {
@@ -91,8 +97,8 @@ export class Copier {
         this.#makeDue(stream);
         return;
       }
-      if (stream.byteCount >= stream.boundAtBytes) boundBuffers(this.#options, stream);
-      const { current, receiveBytes } = this.#blocks;
+      if (stream.byteCount >= stream.boundAtBytes) boundBuffers(this.#of.options, stream);
+      const { current, receiveBytes } = this.#of.blocks;
       const { address } = current;
       const most =
         stream.byteCount < BULK_BYTES ? Math.min(BULK_BYTES, receiveBytes) : receiveBytes;
@@ -107,7 +113,7 @@ export class Copier {
         const failed = errno();
         if (failed === EAGAIN) return;
         if (failed !== EINTR) {
-          this.#endings.reset(pair);
+          this.#of.endings.reset(pair);
           return;
         }
       }
@@ -120,7 +126,7 @@ export class Copier {
     if (sent < 0 && !this.#isTemporary(stream, errno())) return false;
     const from = Math.max(sent, 0);
     this.#count(stream, from);
-    const kept = this.#blocks.keep(from, got);
+    const kept = this.#of.blocks.keep(from, got);
     stream.rest = kept.block;
     stream.restAt = kept.from;
     stream.restEnd = kept.end;
@@ -140,7 +146,7 @@ export class Copier {
     stream.restAt += sent;
     if (stream.restAt < restEnd) return false;
     stream.rest = undefined;
-    this.#blocks.release(rest);
+    this.#of.blocks.release(rest);
     return true;
   }
 
@@ -149,7 +155,7 @@ export class Copier {
     // An event will tell of room.
     if (failed === EAGAIN) return true;
     if (failed === EINTR) this.#makeDue(stream);
-    else this.#endings.reset(stream.pair);
+    else this.#of.endings.reset(stream.pair);
     return failed === EINTR;
   }
 
@@ -158,16 +164,16 @@ export class Copier {
     stream.hasPassedEnd = true;
     const { pair } = stream;
     // Closing says it too.
-    if (pair.toEndpoint.hasPassedEnd && pair.toClient.hasPassedEnd) this.#endings.close(pair);
+    if (pair.toEndpoint.hasPassedEnd && pair.toClient.hasPassedEnd) this.#of.endings.close(pair);
     else {
       shutdown(stream.to, SHUT_WR);
-      this.#onHalfClosed(pair);
+      this.#of.onHalfClosed(pair);
     }
   }
 
   #count(stream: Stream, sent: number): void {
     stream.byteCount += sent;
-    this.#counts.add(stream.pair.slot, stream.countField, sent);
+    this.#of.counts.add(stream.pair.slot, stream.countField, sent);
   }
 
   #makeDue(stream: Stream): void {
@@ -175,8 +181,28 @@ export class Copier {
     stream.isDue = true;
     this.#due.push(stream);
   }
+}
 
-  #keepUrgentByte(stream: Stream): void {
-    this.#options.setNumber(stream.from, { level: SOL_SOCKET, name: SO_OOBINLINE }, 1);
+/**
+ * Bounds the kernel's buffers of a stream when it gets long. Left alone they grow to megabytes as
+ * long as one side sends faster than the other reads. A stream whose other side has read much gets
+ * a larger window again, which distant clients need.
+ */
+function boundBuffers(options: SocketOptions, stream: Stream): void {
+  if (stream.byteCount < TRUSTED_BYTES) {
+    stream.boundAtBytes = TRUSTED_BYTES;
+    const unsent = { level: SOL_TCP, name: TCP_NOTSENT_LOWAT };
+    options.setNumber(stream.to, unsent, MOST_UNSENT_BYTES);
+    const received = { level: SOL_SOCKET, name: SO_RCVBUF };
+    options.setNumber(stream.from, received, BOUNDED_RECEIVE_BYTES);
+    options.setNumber(stream.from, WINDOW, BOUNDED_RECEIVE_BYTES);
+    return;
   }
+  stream.boundAtBytes = Number.POSITIVE_INFINITY;
+  const forced = { level: SOL_SOCKET, name: SO_RCVBUFFORCE };
+  const received = { level: SOL_SOCKET, name: SO_RCVBUF };
+  if (options.setNumber(stream.from, forced, TRUSTED_RECEIVE_BYTES) !== 0) {
+    options.setNumber(stream.from, received, TRUSTED_RECEIVE_BYTES);
+  }
+  options.setNumber(stream.from, WINDOW, TRUSTED_RECEIVE_BYTES);
 }

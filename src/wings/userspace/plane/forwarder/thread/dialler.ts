@@ -2,30 +2,31 @@ import { constants } from 'node:os';
 import { EPOLLERR, EPOLLHUP, EPOLLOUT } from '../../../../../linux/sockets/constants.ts';
 import { close } from '../../../../../linux/sockets/libc.ts';
 import { isNoRoom } from '../../../../../linux/userspace/no-room.ts';
+import { keyText } from '../address-key.ts';
 import { type ChoiceBy, choose } from '../choose.ts';
-import type { RowReader } from '../row-reader.ts';
+import type { FromThread } from '../messages.ts';
+import type { RowReader } from '../row-memory.ts';
 import { COUNT } from '../slots.ts';
 import type { Avoidance } from './avoidance.ts';
 import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
 import type { EndpointSockets } from './endpoint-socket.ts';
-import type { Endpoints } from './endpoints.ts';
 import { NONE, type Pair, STATE } from './pair.ts';
 import type { SocketTable } from './socket-table.ts';
 import type { Sources } from './sources.ts';
-import type { Sticking } from './sticking.ts';
 import type { Waits } from './waits.ts';
 
 const MOST_DIALS = 3;
 /** After that a frontend that is unknown does not come. */
 const MOST_ROW_WAIT_MS = 1_000;
+/** So long others have to free a descriptor. */
+const MOST_DESCRIPTOR_WAIT_MS = 5_000;
 const { EADDRINUSE, EADDRNOTAVAIL, EINVAL, EMFILE, ENFILE } = constants.errno;
 /** The client's address cannot be used, or none of its ports: the endpoint is not to blame. */
 const SOURCE_FAILURES: ReadonlySet<number> = new Set([EADDRINUSE, EADDRNOTAVAIL, EINVAL]);
 
 interface DiallerParts {
   readonly rows: RowReader;
-  readonly endpoints: Endpoints;
   readonly counts: Counts;
   readonly avoidance: Avoidance;
   readonly endings: Endings;
@@ -34,13 +35,11 @@ interface DiallerParts {
   /** Undefined: answers to clients' addresses would not come home. */
   readonly sources: Sources | undefined;
   readonly waits: Waits;
-  readonly sticking: Sticking;
   readonly clock: () => number;
+  readonly tell: (message: FromThread) => void;
   /** With the event that told of it. */
   readonly onOpen: (pair: Pair, mask: number) => void;
-  /** The pair is to be dialled again when there are some. */
-  readonly onNoDescriptors: (pair: Pair) => void;
-  /** The kernel could not watch a socket of the pair, which was reset. */
+  /** The kernel has no descriptor for a pair, or cannot watch a socket of it. */
   readonly onNoRoom: () => void;
 }
 
@@ -48,6 +47,9 @@ interface DiallerParts {
 export class Dialler {
   readonly #of: DiallerParts;
   readonly #choiceBy: ChoiceBy;
+  /** Pairs for which the main thread was asked, by question. */
+  readonly #asked = new Map<number, Pair>();
+  #lastQuestion = 0;
 
   constructor(of: DiallerParts) {
     this.#of = of;
@@ -65,33 +67,36 @@ export class Dialler {
       this.#giveUp(pair);
       return;
     }
-    const { rows, sticking, clock } = this.#of;
-    const nowMs = clock();
+    const nowMs = this.#of.clock();
     const slot = this.#choose(pair, nowMs);
     if (slot === 'unknown') this.#waitForRow(pair, nowMs);
-    else if (slot === 'ask') sticking.ask(pair, { row: rows.row, list: rows.list });
+    else if (slot === 'ask') this.#ask(pair, nowMs);
     else if (slot === undefined) this.#giveUp(pair);
     else this.#connect(pair, slot, nowMs);
   }
 
-  /** The answer of the main thread; null: no endpoint is left. */
-  dialSlot(pair: Pair, slot: number | null): void {
+  /** Of the main thread. Null: no endpoint is left; else the slot counts the pair already. */
+  onAnswer(question: number, slot: number | null): void {
+    const pair = this.#asked.get(question);
+    this.#asked.delete(question);
+    const { rows, counts, clock } = this.#of;
+    if (pair === undefined || pair.state !== STATE.waiting) {
+      if (slot !== null) counts.changeOpen(slot, -1);
+      return;
+    }
+    pair.queue?.remove(pair);
     if (slot === null) {
       this.#giveUp(pair);
       return;
     }
-    const { rows, counts, endpoints, clock } = this.#of;
     rows.find(pair.frontend, pair.source);
-    counts.changeOpen(slot, 1);
-    if (endpoints.owner(slot) !== 0) {
-      this.#connect(pair, slot, clock());
-      return;
-    }
-    // It left its row after the answer.
-    counts.changeOpen(slot, -1);
-    pair.dialCount += 1;
-    this.#noteTried(pair, slot);
-    this.dial(pair);
+    this.#connect(pair, slot, clock());
+  }
+
+  /** The main thread did not answer in time. */
+  onLateAnswer(pair: Pair): void {
+    this.#asked.delete(pair.question);
+    this.#giveUp(pair);
   }
 
   /** An event at the socket of an endpoint that has not accepted yet. */
@@ -106,7 +111,7 @@ export class Dialler {
     pair.state = STATE.open;
     counts.addConnection(pair.slot, nowMs - pair.dialledAtMs);
     avoidance.noteSuccess(pair.slot);
-    waits.whileYoung(pair, nowMs);
+    waits.young.add(pair, nowMs);
     onOpen(pair, mask);
   }
 
@@ -121,23 +126,45 @@ export class Dialler {
       if (gone.has(pair.slot)) redialled.push(pair);
     });
     for (const pair of redialled) {
-      this.#noteTried(pair, pair.slot);
+      pair.tried = [...(pair.tried ?? []), pair.slot];
       this.#hangUp(pair);
       pair.dialCount -= 1;
       this.dial(pair);
     }
   }
 
+  /** The main thread, which knows every client, for the endpoint of one with affinity. */
+  #ask(pair: Pair, nowMs: number): void {
+    const { rows, tell, waits } = this.#of;
+    this.#lastQuestion += 1;
+    pair.question = this.#lastQuestion;
+    this.#asked.set(pair.question, pair);
+    const text = keyText(pair.client);
+    const client = text.slice(0, text.indexOf(' '));
+    const { row, list } = rows;
+    tell({ tell: 'stick', connection: pair.question, row, list, client, not: pair.tried ?? [] });
+    waits.answers.add(pair, nowMs);
+    this.watchClient(pair);
+  }
+
   #waitForRow(pair: Pair, nowMs: number): void {
     if (pair.dialCount > 0) this.#giveUp(pair);
     else if (nowMs - pair.openedAtMs >= MOST_ROW_WAIT_MS) this.#giveUp(pair, 'unknownFrontend');
-    else {
-      this.#of.waits.forRow(pair, nowMs);
-      // A client that gives up meanwhile is noticed.
-      this.watchClient(pair);
-    }
+    else this.#waitForRetry(pair, nowMs);
   }
 
+  #waitForDescriptor(pair: Pair, nowMs: number): void {
+    this.#of.onNoRoom();
+    if (nowMs - pair.openedAtMs >= MOST_DESCRIPTOR_WAIT_MS) this.#giveUp(pair);
+    else this.#waitForRetry(pair, nowMs);
+  }
+
+  #waitForRetry(pair: Pair, nowMs: number): void {
+    this.#of.waits.retries.add(pair, nowMs);
+    this.watchClient(pair);
+  }
+
+  /** A client that gives up while its pair waits is noticed. */
   watchClient(pair: Pair): void {
     if (pair.isClientWatched) return;
     pair.isClientWatched = true;
@@ -186,19 +213,19 @@ export class Dialler {
   }
 
   #keepsClient(pair: Pair, slot: number, nowMs: number): boolean {
-    const { sources, endpoints } = this.#of;
+    const { sources, endpointSockets } = this.#of;
     if (sources === undefined || pair.masquerade) return false;
-    return sources.canKeep(pair.client, endpoints.key(slot, pair.isIPv6), nowMs);
+    return sources.canKeep(pair.client, endpointSockets.keyOf(slot, pair.isIPv6), nowMs);
   }
 
   #failAtOnce(pair: Pair, slot: number, failed: number): void {
-    const { counts, avoidance, clock, onNoDescriptors } = this.#of;
+    const { counts, avoidance, clock } = this.#of;
     if (failed === EMFILE || failed === ENFILE) {
       pair.dialCount -= 1;
-      onNoDescriptors(pair);
+      this.#waitForDescriptor(pair, clock());
       return;
     }
-    this.#noteTried(pair, slot);
+    pair.tried = [...(pair.tried ?? []), slot];
     if (!SOURCE_FAILURES.has(failed) && !isNoRoom(failed)) {
       counts.add(slot, COUNT.refused, 1);
       avoidance.noteFailure(slot, clock());
@@ -211,14 +238,9 @@ export class Dialler {
     const { counts, avoidance, clock } = this.#of;
     counts.add(slot, field, 1);
     avoidance.noteFailure(slot, clock());
-    this.#noteTried(pair, slot);
+    pair.tried = [...(pair.tried ?? []), slot];
     this.#hangUp(pair);
     this.dial(pair);
-  }
-
-  #noteTried(pair: Pair, slot: number): void {
-    if (pair.tried === undefined) pair.tried = [slot];
-    else pair.tried.push(slot);
   }
 
   #hangUp(pair: Pair): void {

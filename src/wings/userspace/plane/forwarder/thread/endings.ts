@@ -5,24 +5,20 @@ import type { Counts } from './counts.ts';
 import { NONE, type Pair, STATE, type Stream } from './pair.ts';
 import type { SocketTable } from './socket-table.ts';
 
+interface EndingParts {
+  readonly sockets: SocketTable;
+  readonly options: SocketOptions;
+  readonly counts: Counts;
+  readonly blocks: Blocks;
+}
+
 /** All pairs of the thread, and how they end. */
 export class Endings {
   readonly #pairs = new Set<Pair>();
-  readonly #sockets: SocketTable;
-  readonly #options: SocketOptions;
-  readonly #counts: Counts;
-  readonly #blocks: Blocks;
+  readonly #of: EndingParts;
 
-  constructor(of: {
-    sockets: SocketTable;
-    options: SocketOptions;
-    counts: Counts;
-    blocks: Blocks;
-  }) {
-    this.#sockets = of.sockets;
-    this.#options = of.options;
-    this.#counts = of.counts;
-    this.#blocks = of.blocks;
+  constructor(of: EndingParts) {
+    this.#of = of;
   }
 
   /** In the order in which they were opened. */
@@ -32,14 +28,14 @@ export class Endings {
 
   begin(pair: Pair): void {
     this.#pairs.add(pair);
-    this.#counts.changeConnections(1);
+    this.#of.counts.changeConnections(1);
   }
 
   /** What one side broke off, or what cannot go on, is reset on both sides. */
   reset(pair: Pair): void {
     if (pair.state === STATE.closed) return;
-    this.#options.resetOnClose(pair.clientFd);
-    if (pair.endpointFd !== NONE) this.#options.resetOnClose(pair.endpointFd);
+    this.#of.options.resetOnClose(pair.clientFd);
+    if (pair.endpointFd !== NONE) this.#of.options.resetOnClose(pair.endpointFd);
     this.close(pair);
   }
 
@@ -55,17 +51,17 @@ export class Endings {
     pair.state = STATE.closed;
     pair.queue?.remove(pair);
     this.#pairs.delete(pair);
-    this.#counts.changeConnections(-1);
+    this.#of.counts.changeConnections(-1);
     this.#release(pair.toEndpoint);
     this.#release(pair.toClient);
-    if (pair.endpointFd !== NONE) this.#sockets.forget(pair.toClient);
-    this.#sockets.forget(pair.toEndpoint);
-    if (pair.slot !== NONE) this.#counts.changeOpen(pair.slot, -1);
+    if (pair.endpointFd !== NONE) this.#of.sockets.forget(pair.toClient);
+    this.#of.sockets.forget(pair.toEndpoint);
+    if (pair.slot !== NONE) this.#of.counts.changeOpen(pair.slot, -1);
     pair.slot = NONE;
   }
 
   #release(stream: Stream): void {
-    if (stream.rest !== undefined) this.#blocks.release(stream.rest);
+    if (stream.rest !== undefined) this.#of.blocks.release(stream.rest);
     stream.rest = undefined;
   }
 }

@@ -12,7 +12,11 @@ import {
   SOL_TCP,
   TCP_NODELAY,
 } from '../../../../../linux/sockets/constants.ts';
-import { fixedMemory } from '../../../../../linux/sockets/fixed-memory.ts';
+import {
+  type FixedMemory,
+  fixedMemory,
+  fixedMemoryOf,
+} from '../../../../../linux/sockets/fixed-memory.ts';
 import { close, connect, errno, socket } from '../../../../../linux/sockets/libc.ts';
 import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
 import {
@@ -26,8 +30,9 @@ import {
   SourceBinder,
   setTransparent,
 } from '../../../../../linux/sockets/transparent.ts';
-import { writeAddress } from '../address-key.ts';
-import type { Endpoints } from './endpoints.ts';
+import { keyOfSocketAddress, writeAddress } from '../address-key.ts';
+import type { AddressKey } from '../row-memory.ts';
+import { ADDRESS_BYTES } from '../slots.ts';
 import type { Pair } from './pair.ts';
 
 const TYPE = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -40,18 +45,23 @@ const NODELAY = { level: SOL_TCP, name: TCP_NODELAY };
 const MOST_PORTS = 64;
 const { EADDRNOTAVAIL, EINPROGRESS, EPERM } = constants.errno;
 
-/** Opens sockets to endpoints. */
+/** Opens sockets to endpoints, whose addresses stay as they are while a connection counts in the slot. */
 export class EndpointSockets {
   readonly #options: SocketOptions;
-  readonly #endpoints: Endpoints;
+  readonly #addresses: FixedMemory;
   readonly #binder: SourceBinder;
   readonly #source = fixedMemory(MOST_SOCKET_ADDRESS_BYTES);
   #mayBeTransparent = true;
 
-  constructor(options: SocketOptions, endpoints: Endpoints, ports: Ports) {
+  constructor(options: SocketOptions, addresses: SharedArrayBuffer, ports: Ports) {
     this.#options = options;
-    this.#endpoints = endpoints;
+    this.#addresses = fixedMemoryOf(addresses);
     this.#binder = new SourceBinder(options, ports);
+  }
+
+  keyOf(slot: number, isIPv6: boolean): AddressKey {
+    const at = slot * ADDRESS_BYTES;
+    return keyOfSocketAddress(this.#addresses.bytes.subarray(at, at + ADDRESS_BYTES), isIPv6);
   }
 
   /**
@@ -95,7 +105,7 @@ export class EndpointSockets {
 
   #begin(fd: number, slot: number, isIPv6: boolean): number {
     const length = SOCKET_ADDRESS_BYTES[isIPv6 ? 'IPv6' : 'IPv4'];
-    if (connect(fd, this.#endpoints.address(slot), length) === 0) return 0;
+    if (connect(fd, this.#addresses.address + slot * ADDRESS_BYTES, length) === 0) return 0;
     const failed = errno();
     return failed === EINPROGRESS ? 0 : failed;
   }

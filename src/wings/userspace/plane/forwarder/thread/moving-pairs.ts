@@ -2,9 +2,9 @@ import type { AddressCalls } from '../../../../../linux/sockets/address-calls.ts
 import { setKeepalive } from '../../../../../linux/sockets/keepalive.ts';
 import { close } from '../../../../../linux/sockets/libc.ts';
 import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
-import { keyOfText, keyText } from '../address-key.ts';
+import { keyOfText } from '../address-key.ts';
 import type { MovedPair } from '../messages.ts';
-import { ownAddressText } from './connection-list.ts';
+import { described } from './connection-list.ts';
 import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
 import { Pair, STATE } from './pair.ts';
@@ -35,7 +35,13 @@ export class MovingPairs {
     this.#given = [
       ...this.#given,
       ...movable.map((pair) => {
-        const moved = describe(pair, calls);
+        const moved = {
+          ...described(pair, calls),
+          clientFd: pair.clientFd,
+          endpointFd: pair.endpointFd,
+          isClientEnding: pair.toEndpoint.isEnding,
+          isEndpointEnding: pair.toClient.isEnding,
+        };
         // A copy in another process would keep a closed socket in our epoll.
         sockets.unwatch(pair.toEndpoint);
         sockets.unwatch(pair.toClient);
@@ -91,20 +97,4 @@ export class MovingPairs {
 function canMove(pair: Pair): boolean {
   const { state, toEndpoint, toClient } = pair;
   return state === STATE.open && toEndpoint.rest === undefined && toClient.rest === undefined;
-}
-
-function describe(pair: Pair, calls: AddressCalls): MovedPair {
-  return {
-    clientFd: pair.clientFd,
-    endpointFd: pair.endpointFd,
-    slot: pair.slot,
-    isClientEnding: pair.toEndpoint.isEnding,
-    isEndpointEnding: pair.toClient.isEnding,
-    client: keyText(pair.client),
-    frontend: keyText(pair.frontend),
-    source: ownAddressText(pair, calls),
-    openedAtMs: pair.openedAtMs,
-    bytesToEndpoint: pair.toEndpoint.byteCount,
-    bytesToClient: pair.toClient.byteCount,
-  };
 }

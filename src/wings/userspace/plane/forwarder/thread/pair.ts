@@ -1,7 +1,6 @@
 import { type AddressKey, IPV6 } from '../row-memory.ts';
 import { COUNT } from '../slots.ts';
 import type { Block } from './blocks.ts';
-import { BULK_BYTES } from './bulk-bytes.ts';
 
 export const STATE = {
   /** For an answer of the main thread. */
@@ -10,6 +9,13 @@ export const STATE = {
   open: 2,
   closed: 3,
 } as const;
+
+/**
+ * From so many bytes on a stream's buffers are bounded: short connections pay for no option. Until
+ * then no more is received at once: one large read makes the kernel grow the receive buffer to a
+ * megabyte and offer all of it to the sender.
+ */
+export const BULK_BYTES = 16 * 1024;
 
 /** No descriptor, or no slot. */
 export const NONE = -1;
@@ -34,7 +40,7 @@ export class Stream {
   hasPassedEnd = false;
   /** The rest, or the next read, is due in the next iteration. */
   isDue = false;
-  /** When the kernel's buffers are bounded next (bulk.ts). */
+  /** When the kernel's buffers are bounded next (copier.ts). */
   boundAtBytes = BULK_BYTES;
 
   constructor(pair: Pair, countField: number) {

@@ -7,29 +7,36 @@ import { SocketOptions } from '../../../../../linux/sockets/options.ts';
 import { Epoll } from '../../../../../linux/userspace/epoll.ts';
 import { EventfdCalls } from '../../../../../linux/userspace/eventfd.ts';
 import type { FromThread, ThreadStart, ToThread } from '../messages.ts';
-import { RowReader } from '../row-reader.ts';
+import { RowReader } from '../row-memory.ts';
 import { openSharedClock } from '../shared-clock.ts';
 import { Acceptor } from './acceptor.ts';
 import { Avoidance } from './avoidance.ts';
 import { Blocks } from './blocks.ts';
+import { findConnections, listConnections } from './connection-list.ts';
 import { Copier } from './copier.ts';
 import { Counts } from './counts.ts';
 import { Dialler } from './dialler.ts';
 import { Endings } from './endings.ts';
 import { EndpointSockets } from './endpoint-socket.ts';
-import { Endpoints } from './endpoints.ts';
-import { handleMessage } from './inbox.ts';
 import { MovingPairs } from './moving-pairs.ts';
 import { type Pair, STATE } from './pair.ts';
 import { SocketTable } from './socket-table.ts';
 import { Sources } from './sources.ts';
-import { Sticking } from './sticking.ts';
 import { Waits } from './waits.ts';
 
 const MOST_EVENTS = 512;
 
+/**
+ * Copies connections until the main thread tells it to stop. Synchronous: it waits in epoll, and
+ * the event loop of its thread never runs.
+ */
+export function runThread(start: ThreadStart): void {
+  using thread = new CopyingThread(start);
+  thread.run();
+}
+
 /** The parts of a copying thread, put together. */
-export class CopyingThread implements Disposable {
+class CopyingThread implements Disposable {
   readonly #start: ThreadStart;
   readonly #clock = openSharedClock();
   readonly #epoll = new Epoll(MOST_EVENTS);
@@ -42,46 +49,43 @@ export class CopyingThread implements Disposable {
   readonly #endings: Endings;
   readonly #copier: Copier;
   readonly #dialler: Dialler;
-  readonly #sticking: Sticking;
   readonly #acceptor: Acceptor;
   readonly #moving: MovingPairs;
   readonly #port: MessagePort;
-  /** Accepted, but without a descriptor for their endpoint. */
-  #starved: Pair[] = [];
   #isStopped = false;
 
   constructor(start: ThreadStart) {
     this.#start = start;
     this.#port = start.port;
     const clock = this.#clock;
-    const waits = new Waits(start.halfClosedMs);
-    this.#waits = waits;
     const [sockets, options, calls] = [this.#sockets, this.#options, this.#calls];
-    const tell = (message: FromThread): void => this.#port.postMessage(message);
+    const waits = new Waits(start.halfClosedMs, {
+      dial: (pair) => this.#dialler.onLate(pair),
+      answer: (pair) => this.#dialler.onLateAnswer(pair),
+      retry: (pair) => this.#dialler.dial(pair),
+      // An idle connection outlives its endpoint's machine unless the kernel asks it.
+      old: (pair) => setKeepalive(options, pair.endpointFd),
+      halfClosed: (pair) => this.#endUnlessMoving(pair),
+    });
+    this.#waits = waits;
     const counts = new Counts(start);
     const blocks = new Blocks();
     const endings = new Endings({ sockets, options, counts, blocks });
     this.#endings = endings;
     const onHalfClosed = (pair: Pair): void => waits.whileHalfClosed(pair, clock());
     this.#copier = new Copier({ blocks, counts, endings, options, onHalfClosed });
-    const watchClient = (pair: Pair): void => this.#dialler.watchClient(pair);
-    const onAnswer = (pair: Pair, slot: number | null): void => this.#dialler.dialSlot(pair, slot);
-    this.#sticking = new Sticking({ endings, counts, waits, clock, tell, watchClient, onAnswer });
-    const endpoints = new Endpoints(start.memory);
     this.#dialler = new Dialler({
       rows: new RowReader(start.memory.rows),
-      endpoints,
       counts,
       endings,
       sockets,
       waits,
       clock,
+      tell: (message) => this.#tell(message),
       avoidance: new Avoidance(start.memory.avoided),
-      endpointSockets: new EndpointSockets(options, endpoints, start.ports),
+      endpointSockets: new EndpointSockets(options, start.memory.addresses, start.ports),
       sources: start.keepsClientAddress ? new Sources(this.#lookup) : undefined,
-      sticking: this.#sticking,
       onOpen: (pair, mask) => this.#open(pair, mask),
-      onNoDescriptors: (pair) => this.#starve(pair),
       onNoRoom: () => this.#acceptor.pause(),
     });
     const onPair = (pair: Pair): void => {
@@ -97,22 +101,13 @@ export class CopyingThread implements Disposable {
   run(): void {
     this.#epoll.add(this.#start.wakeFd, EPOLLIN, 0);
     this.#acceptor.refresh(this.#clock());
-    this.#port.postMessage({ tell: 'ready' } satisfies FromThread);
-    const late = {
-      dial: (pair: Pair) => this.#dialler.onLate(pair),
-      answer: (pair: Pair) => this.#sticking.onLate(pair),
-      row: (pair: Pair) => this.#dialler.dial(pair),
-      old: (pair: Pair) => this.#probe(pair),
-      halfClosed: (pair: Pair) => this.#endUnlessMoving(pair),
-    };
     while (!this.#isStopped) {
       const askedAtMs = this.#clock();
       const count = this.#epoll.wait(this.#timeoutMs(askedAtMs));
       for (let index = 0; index < count && !this.#isStopped; index++) this.#onEvent(index);
       if (this.#copier.hasDue) this.#copier.pumpDue();
       // Events that did not fit into the batch may be about those that seem late.
-      if (count < MOST_EVENTS) this.#waits.handleLate(askedAtMs, late);
-      if (this.#starved.length > 0) this.#dialStarved(askedAtMs);
+      if (count < MOST_EVENTS) this.#waits.handleLate(askedAtMs);
       this.#acceptor.refresh(askedAtMs);
     }
   }
@@ -131,7 +126,8 @@ export class CopyingThread implements Disposable {
     const fd = this.#epoll.fdAt(index);
     const stream = this.#sockets.find(fd, this.#epoll.tagAt(index));
     if (stream === undefined) {
-      this.#onOtherEvent(fd);
+      if (fd === this.#start.wakeFd) this.#receive();
+      else this.#acceptor.onEvent(fd);
       return;
     }
     const mask = this.#epoll.maskAt(index);
@@ -145,47 +141,61 @@ export class CopyingThread implements Disposable {
     } else if ((mask & (EPOLLERR | EPOLLHUP)) !== 0) this.#endings.reset(pair);
   }
 
-  #onOtherEvent(fd: number): void {
-    if (fd === this.#start.wakeFd) this.#receive();
-    else this.#acceptor.onEvent(fd);
-  }
-
   #receive(): void {
     this.#wake.clear(this.#start.wakeFd);
-    const parts = {
-      sticking: this.#sticking,
-      dialler: this.#dialler,
-      endings: this.#endings,
-      acceptor: this.#acceptor,
-      moving: this.#moving,
-      calls: this.#calls,
-      tell: (message: FromThread) => this.#port.postMessage(message),
-    };
-    for (;;) {
+    while (!this.#isStopped) {
       const received = receiveMessageOnPort(this.#port) as { message: ToThread } | undefined;
       if (received === undefined) return;
-      if (handleMessage(parts, received.message)) continue;
-      this.#isStopped = true;
-      return;
+      this.#handle(received.message);
     }
   }
 
-  #starve(pair: Pair): void {
-    this.#acceptor.pause();
-    this.#starved.push(pair);
-    this.#waits.forAnswer(pair, this.#clock());
-    this.#dialler.watchClient(pair);
+  #handle(message: ToThread): void {
+    const { pairs } = this.#endings;
+    switch (message.tell) {
+      case 'gone':
+        this.#dialler.redialFrom(new Set(message.slots));
+        return;
+      case 'stick':
+        this.#dialler.onAnswer(message.connection, message.slot);
+        return;
+      case 'pulse': {
+        const hasRoom = this.#acceptor.takeHadRoom();
+        this.#tell({ tell: 'pulse', id: message.id, open: pairs.size, hasRoom });
+        return;
+      }
+      case 'connections': {
+        const first = listConnections(pairs, message.most, this.#calls);
+        this.#tell({ tell: 'connections', id: message.id, first, count: pairs.size });
+        return;
+      }
+      case 'end': {
+        const found = findConnections(pairs, message.connections);
+        for (const pair of found) this.#endings.reset(pair);
+        this.#tell({ tell: 'ended', id: message.id, count: found.length });
+        return;
+      }
+      case 'accept':
+        this.#acceptor.setWanted(message.isWanted);
+        this.#tell({ tell: 'done', id: message.id });
+        return;
+      case 'give-pairs':
+        this.#tell({ tell: 'moved', id: message.id, pairs: this.#moving.give() });
+        return;
+      case 'given':
+        this.#moving.settle(message.taken);
+        return;
+      case 'take-pairs':
+        this.#moving.take(message.pairs);
+        return;
+      case 'stop':
+        for (const pair of pairs) this.#endings.reset(pair);
+        this.#isStopped = true;
+    }
   }
 
-  #dialStarved(nowMs: number): void {
-    if (this.#acceptor.isPaused(nowMs)) return;
-    const starved = this.#starved;
-    this.#starved = [];
-    for (const pair of starved) {
-      if (pair.state !== STATE.waiting) continue;
-      pair.queue?.remove(pair);
-      this.#dialler.dial(pair);
-    }
+  #tell(message: FromThread): void {
+    this.#port.postMessage(message);
   }
 
   /** An endpoint that speaks first may have done so in the event that told of the connection. */
@@ -201,10 +211,5 @@ export class CopyingThread implements Disposable {
   #endUnlessMoving(pair: Pair): void {
     if (pair.byteCount === pair.seenByteCount) this.#endings.reset(pair);
     else this.#waits.whileHalfClosed(pair, this.#clock());
-  }
-
-  /** An idle connection outlives its endpoint's machine unless the kernel asks it. */
-  #probe(pair: Pair): void {
-    setKeepalive(this.#options, pair.endpointFd);
   }
 }

@@ -156,7 +156,7 @@ describe('traps', () => {
     assert.equal(node.main.openCount(endpoint.slot), 0);
     // It was not taken: everything goes on, with the bytes that came meanwhile.
     client.write('meanwhile');
-    await node.main.ask({ tell: 'given', taken: false });
+    node.main.tell({ tell: 'given', taken: false });
     const [peer] = sockets;
     assert.ok(peer);
     const said = readAll(peer);

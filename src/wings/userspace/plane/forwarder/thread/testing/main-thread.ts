@@ -8,7 +8,7 @@ import {
 } from '../../../../../../linux/sockets/socket-address.ts';
 import { KEPT_PORTS, type Ports } from '../../../../../../linux/sockets/transparent.ts';
 import { EventfdCalls, openEventfd } from '../../../../../../linux/userspace/eventfd.ts';
-import { addressKey } from '../../address-key.ts';
+import { addressKey, keyText } from '../../address-key.ts';
 import type { FromThread, ThreadStart, ToThread } from '../../messages.ts';
 import { LISTS, listAt, load, ROW_MEMORY_BYTES } from '../../row-memory.ts';
 import { RowWriter } from '../../row-writer.ts';
@@ -42,7 +42,7 @@ type Unnumbered<T> = T extends unknown ? Omit<T, 'id'> : never;
 
 type Numbered = Extract<ToThread, { id: number }>;
 
-const HALF_CLOSED_MS = 500;
+const HALF_CLOSED_MS = 60_000;
 
 /** The main thread of a forwarder, as a test needs it: rows and slots are what the test says. */
 export class TestMainThread {
@@ -53,6 +53,8 @@ export class TestMainThread {
   /** Answers to `stick`; without it they wait. */
   onStick: ((question: Extract<FromThread, { tell: 'stick' }>) => number | null) | undefined;
   readonly #writer: RowWriter;
+  readonly #rowOfFrontend = new Map<string, number>();
+  readonly #accepts: boolean;
   readonly #wakeFd = openEventfd();
   readonly #eventfd = new EventfdCalls();
   readonly #port: MessagePort;
@@ -64,27 +66,27 @@ export class TestMainThread {
     readonly address: string;
     readonly source?: SourceClass;
     readonly mostConnections?: number;
+    readonly halfClosedMs?: number;
     readonly ports?: Ports;
     readonly accepts?: boolean;
     readonly keepsClientAddress?: boolean;
   }) {
     const { source = 'pod', mostConnections = 100_000, accepts = true } = of;
+    this.#accepts = accepts;
     this.listener = openListener(of.address);
     this.memory = openSharedMemory(ROW_MEMORY_BYTES);
     this.#writer = new RowWriter(this.memory.rows);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const workerData: ThreadStart = {
-      index: 0,
       listeners: [{ fd: this.listener.fd, source, isIPv6: of.address.includes(':') }],
       wakeFd: this.#wakeFd,
-      accepts,
       keepsClientAddress: of.keepsClientAddress ?? true,
       port: port2,
       memory: this.memory,
       counts: this.counts,
       mostConnections,
-      halfClosedMs: HALF_CLOSED_MS,
+      halfClosedMs: of.halfClosedMs ?? HALF_CLOSED_MS,
       ports: of.ports ?? KEPT_PORTS,
     };
     const execArgv = process.execArgv.filter((arg) => arg.startsWith('--cpu-prof'));
@@ -93,21 +95,23 @@ export class TestMainThread {
   }
 
   async ready(): Promise<void> {
-    await this.until(({ tell }) => tell === 'ready');
+    await this.ask({ tell: 'accept', isWanted: this.#accepts });
   }
 
   /** Null: there is no such frontend. */
   setTarget(frontend: SocketAddress, target: TestTarget | null): void {
     const key = addressKey(frontend);
     this.#writer.write(() => {
-      if (target === null) {
-        this.#writer.deleteFrontend(key);
-        return;
-      }
+      const before = this.#rowOfFrontend.get(keyText(key));
+      if (before !== undefined) this.#writer.removeFrontend(before, key);
+      this.#rowOfFrontend.delete(keyText(key));
+      if (target === null) return;
       const { list: row, masquerade = true, isSticky = false } = target;
       const treatment = { list: 'cluster', masquerade } as const;
       this.#writer.setSticky(row, isSticky);
-      this.#writer.setFrontend(key, row, { pod: treatment, host: treatment, outside: treatment });
+      const treatments = { pod: treatment, host: treatment, outside: treatment };
+      this.#writer.addFrontend(row, key, treatments);
+      this.#rowOfFrontend.set(keyText(key), row);
     });
   }
 
@@ -120,15 +124,9 @@ export class TestMainThread {
       encodeSocketAddress(bytes, { address, port });
     }
     writer.write(() => {
-      for (const slot of before) {
-        writer.remove(row, 'cluster', slot);
-        this.#setOwner(slot, 0);
-      }
+      for (const slot of before) writer.remove(row, 'cluster', slot);
       writer.reserve(row, 'cluster', endpoints.length);
-      for (const { slot } of endpoints) {
-        writer.add(row, 'cluster', slot);
-        this.#setOwner(slot, row);
-      }
+      for (const { slot } of endpoints) writer.add(row, 'cluster', slot);
     });
   }
 
@@ -138,7 +136,13 @@ export class TestMainThread {
 
   /** The thread receives them without waiting for events in between. */
   tellTogether(messages: readonly ToThread[]): void {
-    for (const message of messages) this.#port.postMessage(message);
+    for (const message of messages) {
+      // As the directory of a forwarder counts it.
+      if (message.tell === 'stick' && message.slot !== null) {
+        Atomics.add(new Int32Array(this.memory.open), message.slot, 1);
+      }
+      this.#port.postMessage(message);
+    }
     this.#eventfd.raise(this.#wakeFd);
   }
 
@@ -193,7 +197,6 @@ export class TestMainThread {
   }
 
   #hear(message: FromThread): void {
-    if (message.tell === 'broken') throw new Error(message.message);
     this.heard.push(message);
     if ('id' in message) this.#waiting.get(message.id)?.(message);
     if (message.tell === 'stick' && this.onStick !== undefined) {
@@ -207,9 +210,5 @@ export class TestMainThread {
     const at = listAt(row, list);
     const [start, size] = [LISTS + load(words, at), load(words, at + 1)];
     return Array.from({ length: size }, (_, index) => load(words, start + index));
-  }
-
-  #setOwner(slot: number, row: number): void {
-    Atomics.store(new Int32Array(this.memory.owners), slot, row);
   }
 }

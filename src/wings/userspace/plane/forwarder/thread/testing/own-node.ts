@@ -57,9 +57,13 @@ export class TestNode {
   }
 }
 
-export async function startNode(
-  options: { readonly mostConnections?: number; readonly ports?: Ports } = {},
-): Promise<TestNode> {
+interface NodeOptions {
+  readonly mostConnections?: number;
+  readonly halfClosedMs?: number;
+  readonly ports?: Ports;
+}
+
+export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
   enterOwnNetwork();
   ip(
     `address add ${ENDPOINT}/32 dev lo`,
