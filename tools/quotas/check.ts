@@ -12,7 +12,7 @@ export interface Taken {
   readonly tookMs: number;
 }
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 180_000;
 /** Of a test, and not of its file. */
 const RESULT = /^ *(?:not )?ok \d+ - (?!.*# SKIP)/;
 
@@ -87,7 +87,13 @@ class TestRun {
 
   async result({ path, words }: NamedTest): Promise<Result> {
     const pattern = words.replaceAll(/[^\w ]/g, '\\$&');
-    const args = ['--test', '--test-reporter=tap', `--test-name-pattern=${pattern}`, path];
+    const args = [
+      '--test',
+      '--test-force-exit',
+      '--test-reporter=tap',
+      `--test-name-pattern=${pattern}`,
+      path,
+    ];
     const command = { program: process.execPath, args, folder: this.folder };
     const { output } = await runCommand({
       ...command,

@@ -6,6 +6,7 @@ import { CONNTRACK } from './conntrack.ts';
 import { HEALTH_CLIENTS } from './health-clients.ts';
 import { HUGE_ROW } from './huge-row.ts';
 import { SLOTS } from './slots.ts';
+import { VIRTUAL_SERVERS } from './virtual-servers.ts';
 
 /** The quick ones first. */
 export const BOUNDS: readonly Bound[] = [
@@ -15,6 +16,7 @@ export const BOUNDS: readonly Bound[] = [
   CONNTRACK,
   AFFINITY,
   SLOTS,
+  VIRTUAL_SERVERS,
 ];
 
 /** Those of a mode whose name contains one of the words; without words all. */

@@ -91,9 +91,9 @@ export class Tenant implements Disposable {
   }
 
   /** Resolves to the ClusterIP. */
-  async service(name: string, spec: object): Promise<string> {
+  async service(name: string, spec: object, annotations: object = {}): Promise<string> {
     const made = await this.#api.create<Service>(paths.services(HOSTILE), {
-      metadata: { name },
+      metadata: { name, annotations },
       spec,
     });
     return made.spec.clusterIP ?? '';
