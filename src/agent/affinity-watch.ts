@@ -21,21 +21,23 @@ export class AffinityWatch {
 
   async run(signal: AbortSignal): Promise<void> {
     const { plane, clock } = this.#context;
-    while (!signal.aborted && plane.affinityFill) {
+    while (!signal.aborted) {
       await clock.sleep(ASK_EVERY_MS, signal);
-      if (!signal.aborted) await this.#ask(plane);
+      if (!signal.aborted && (await this.#ask(plane)) === 'no limit') return;
     }
   }
 
   /** An unknown value is not shown; the next read is half a minute away. */
-  async #ask(plane: DataPlane): Promise<void> {
+  async #ask(plane: DataPlane): Promise<'asked' | 'no limit'> {
     const { clock, log } = this.#context;
     try {
-      this.#fill = await plane.affinityFill?.();
+      this.#fill = await plane.read('affinityFill');
+      return this.#fill === undefined ? 'no limit' : 'asked';
     } catch (error) {
       this.#fill = undefined;
       const { code, message } = failureOf(error, clock.monotonicMs());
       log.debug({ code }, `cannot count session affinity entries: ${message}`);
+      return 'asked';
     }
   }
 }

@@ -48,7 +48,7 @@ export async function statusPage(of: {
     ...(await of.statusFields?.(snapshot.atMs)),
   };
   try {
-    const attachments = await plane.attachments?.();
+    const attachments = await plane.read('attachments');
     return attachments === undefined ? page : { ...page, attachments };
   } catch (error) {
     return { ...page, attachmentsFailure: failureOf(error, page.atMs) };

@@ -3,8 +3,8 @@ import { Command, Option } from 'commander';
 import { readCounters, readRows, readStatus } from '../agent/servers/status-client.ts';
 import type { StatusPage } from '../agent/status-page.ts';
 import { RUN_FOLDER, STATUS_SOCKET } from '../config/run-folder.ts';
-import type { EndpointCount } from '../dataplanes/contract.ts';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
+import type { CopiedCount } from '../modes/copied-connections.ts';
 import { modeOfAgent, statusWordsOf } from '../modes/registry.ts';
 import type { StatusWords } from '../modes/status-words.ts';
 import { systemClock } from '../time/clock.ts';
@@ -58,7 +58,7 @@ async function show(options: StatusOptions): Promise<void> {
   const socketPath = join(options.runFolder, STATUS_SOCKET);
   if (options.connections !== undefined) return await showConnections(options, socketPath);
   if (options.counters) {
-    const counts = (await readCounters({ socketPath })) as EndpointCount[];
+    const counts = (await readCounters({ socketPath })) as CopiedCount[];
     if (options.output === 'json') printJson(counts);
     else printPage(countersView(counts));
     return;

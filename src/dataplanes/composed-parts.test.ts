@@ -86,8 +86,7 @@ class Pair {
       apply: async (changes) => this.#call(`${name} apply ${changes.map(text).join()}`),
       diff: async () => [],
       watch: async () => undefined,
-      counters: async () => [],
-      frontends: async () => [],
+      read: async () => undefined,
       remove: async () => undefined,
     };
   }

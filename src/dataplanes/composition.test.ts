@@ -8,6 +8,7 @@ import {
   type EndpointCount,
   type NodeFacts,
   PlaneError,
+  type Readers,
   type RowChange,
 } from './contract.ts';
 
@@ -16,7 +17,9 @@ interface Told {
   readonly calls: string[];
 }
 
-function told(name: string, calls: string[], more: Partial<DataPlane> = {}): DataPlane {
+type More = Partial<DataPlane> & Readers;
+
+function told(name: string, calls: string[], more: More = {}): DataPlane {
   const call = (verb: string): void => void calls.push(`${name} ${verb}`);
   return {
     mode: name,
@@ -30,8 +33,7 @@ function told(name: string, calls: string[], more: Partial<DataPlane> = {}): Dat
     watch: async (_, signal) => {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     },
-    counters: async () => [],
-    frontends: async () => [{ protocol: 'TCP', address: '10.96.0.1', port: 80 }],
+    read: async (key, rows) => await (more as Readers)[key]?.(rows),
     remove: async () => call('remove'),
     ...more,
   };
@@ -49,7 +51,7 @@ function change(key: string, before: Applied, after?: Forwarding): RowChange {
   return { key, id: row('any').id, before, after };
 }
 
-function composed(front: Partial<DataPlane> = {}, behind: Partial<DataPlane> = {}): Told {
+function composed(front: More = {}, behind: More = {}): Told {
   const calls: string[] = [];
   const parts = { front: told('front', calls, front), behind: told('behind', calls, behind) };
   return { calls, plane: new ComposedPlane({ mode: 'both', ...parts }) };
@@ -301,13 +303,49 @@ test('adds up the counts that both planes have of one endpoint', async () => {
     bytes: 10,
   };
   const counters = async () => [count];
-  const { plane } = composed({ counters }, { counters });
-  assert.deepEqual(await plane.counters(), [{ ...count, connections: 4, bytes: 20 }]);
-  assert.equal((await plane.frontends()).length, 1);
+  const inFront = { ...count, only: 'of the front' };
+  const { plane } = composed({ counters: async () => [inFront] }, { counters });
+  const sum = { ...inFront, connections: 4, bytes: 20 };
+  assert.deepEqual(await plane.read('counters'), [sum]);
 });
 
-test('releases the front before the plane behind, and only where one of them needs it', async () => {
-  assert.equal(composed().plane.release, undefined);
+test('has what one of the planes has, and reads nothing else', async () => {
+  const asked: string[] = [];
+  const fill = { remembered: 1, room: 10, full: ['a'] };
+  const affinityFill = async () => {
+    asked.push('affinityFill');
+    return fill;
+  };
+  const counters = () => assert.fail('was not asked for');
+  const { plane } = composed({ counters }, { counters, affinityFill });
+  assert.deepEqual(await plane.read('affinityFill'), fill);
+  assert.equal(await plane.read('inventory'), undefined);
+  assert.deepEqual(asked, ['affinityFill']);
+});
+
+test('merges each kind of reading in its own way', async () => {
+  const at = (place: string) => ({ place, name: 'x', isAttached: true });
+  const web = { protocol: 'TCP', address: '10.96.0.1', port: 80 } as const;
+  const holding = (count: number) => ({ what: 'maps', count }) as const;
+  const refused = (rejected: number) => ({ service: 's', rejected, dropped: 0 });
+  const readers = (place: string, count: number): Readers => ({
+    attachments: async () => [at(place)],
+    frontends: async () => [web],
+    inventory: async () => [holding(count)],
+    refused: async () => [refused(count)],
+    affinityFill: async () => ({ remembered: count, room: 10, full: [`row-${count}`, 'both'] }),
+  });
+  const { plane } = composed(readers('front', 2), readers('behind', 1));
+  assert.deepEqual(await plane.read('attachments'), [at('front'), at('behind')]);
+  assert.deepEqual(await plane.read('frontends'), [web]);
+  assert.deepEqual(await plane.read('inventory'), [holding(2), holding(1)]);
+  assert.deepEqual(await plane.read('refused'), [refused(1)], 'the front refuses nothing');
+  const full = ['both', 'row-1', 'row-2'];
+  assert.deepEqual(await plane.read('affinityFill'), { remembered: 3, room: 20, full });
+});
+
+test('releases the front before the plane behind, where one of them needs it', async () => {
+  await composed().plane.release?.();
   const released: string[] = [];
   const release = (name: string) => async () => void released.push(name);
   await composed({ release: release('front') }, { release: release('behind') }).plane.release?.();

@@ -1,24 +1,22 @@
-import { type Forwarding, type ServicePortKey, servicePortKey } from '../forwarding/model.ts';
+import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
 import { sleep } from '../time/sleep.ts';
 import { goingFirst, reversed } from './composed-changes.ts';
 import { ComposedParts } from './composed-parts.ts';
 import {
-  type AffinityFill,
-  type Attachment,
   type DataPlane,
   type Desired,
   type Difference,
   type Drift,
-  type EndpointCount,
   type Inspection,
   type InspectionDepth,
-  type KernelFrontend,
   type NodeFacts,
   PlaneError,
-  type RefusedCount,
+  type ReadingKey,
+  type Readings,
   type RowChange,
 } from './contract.ts';
 import { type Half, Halves } from './halves.ts';
+import { MERGED } from './merged-readings.ts';
 
 export interface ComposedPlaneParts {
   readonly mode: string;
@@ -43,9 +41,6 @@ export class ComposedPlane implements DataPlane {
   readonly rowsPerStep?: number;
   readonly objectsPerStep?: number;
   readonly applyPart?: (change: RowChange) => Promise<'unfinished' | 'finished'>;
-  readonly refused?: () => Promise<readonly RefusedCount[] | undefined>;
-  readonly totals?: () => Promise<ReadonlyMap<ServicePortKey, number>>;
-  readonly release?: () => Promise<void>;
   readonly #front: DataPlane;
   readonly #behind: DataPlane;
   readonly #onFrontLost: (error: unknown) => void;
@@ -74,12 +69,6 @@ export class ComposedPlane implements DataPlane {
     if (behind.rowsPerStep !== undefined) this.rowsPerStep = behind.rowsPerStep;
     if (behind.objectsPerStep !== undefined) this.objectsPerStep = behind.objectsPerStep;
     if (behind.applyPart !== undefined) this.applyPart = (change) => this.#applyPart(change);
-    // The front lets pass what it does not forward, so only the plane behind rejects and drops.
-    const refused = behind.refused?.bind(behind);
-    if (refused !== undefined) this.refused = refused;
-    const totals = front.totals?.bind(front);
-    if (totals !== undefined) this.totals = totals;
-    if (front.release || behind.release) this.release = () => this.#release();
   }
 
   async inspect(desired: Desired, depth: InspectionDepth): Promise<Inspection> {
@@ -141,48 +130,14 @@ export class ComposedPlane implements DataPlane {
     if (failed) throw failed.reason;
   }
 
-  /** A connection is counted by the plane that translated it, so the two add up. */
-  async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {
-    const sums = new Map<string, EndpointCount>();
-    for (const plane of [this.#behind, this.#front]) {
-      for (const count of await plane.counters(rows)) {
-        const id = `${count.service} ${count.endpoint}`;
-        const known = sums.get(id);
-        sums.set(id, {
-          ...count,
-          connections: count.connections + (known?.connections ?? 0),
-          bytes: count.bytes + (known?.bytes ?? 0),
-        });
-      }
-    }
-    return [...sums.values()];
-  }
-
-  /** A client has its affinity entry in the plane that translated it. */
-  async affinityFill(): Promise<AffinityFill> {
-    const fills = [await this.#behind.affinityFill?.(), await this.#front.affinityFill?.()];
-    const known = fills.filter((fill) => fill !== undefined);
-    const sum = (of: (fill: AffinityFill) => number) =>
-      known.reduce((total, fill) => total + of(fill), 0);
-    const full = new Set(known.flatMap((fill) => fill.full));
-    return {
-      remembered: sum(({ remembered }) => remembered),
-      room: sum(({ room }) => room),
-      full: [...full].sort(),
-    };
-  }
-
-  async attachments(): Promise<readonly Attachment[]> {
-    const behind = (await this.#behind.attachments?.()) ?? [];
-    return [...((await this.#front.attachments?.()) ?? []), ...behind];
-  }
-
-  async frontends(): Promise<readonly KernelFrontend[]> {
-    const all = [...(await this.#behind.frontends()), ...(await this.#front.frontends())];
-    const byName = all.map(
-      (each) => [`${each.protocol} ${each.address ?? ''} ${each.port}`, each] as const,
-    );
-    return [...new Map(byName).values()];
+  async read<K extends ReadingKey>(
+    key: K,
+    rows?: readonly Forwarding[],
+  ): Promise<Readings[K] | undefined> {
+    const behind = await this.#behind.read(key, rows);
+    const front = await this.#front.read(key, rows);
+    if (front === undefined || behind === undefined) return front ?? behind;
+    return MERGED[key](front, behind);
   }
 
   async remove(): Promise<void> {
@@ -191,7 +146,7 @@ export class ComposedPlane implements DataPlane {
   }
 
   /** The front first: what it passes from then on must still be translated behind. */
-  async #release(): Promise<void> {
+  async release(): Promise<void> {
     await this.#front.release?.();
     await this.#behind.release?.();
   }

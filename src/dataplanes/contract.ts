@@ -120,8 +120,6 @@ export interface EndpointCount {
   readonly endpoint: string;
   readonly connections: number;
   readonly bytes: number;
-  /** Undefined: the kernel alone forwards, and counts no more than the above. */
-  readonly streams?: StreamCount;
 }
 
 /** New connections to a service port that got no endpoint, as the kernel counts them. */
@@ -131,22 +129,6 @@ export interface RefusedCount {
   readonly rejected: number;
   /** Packets without an answer: a TCP client repeats its first one. */
   readonly dropped: number;
-}
-
-/** What a process that copies between client and endpoint counts of an endpoint, exactly. */
-export interface StreamCount {
-  /** Connections that the endpoint accepted from the process. */
-  readonly connections: number;
-  readonly open: number;
-  readonly bytesToEndpoint: number;
-  readonly bytesToClient: number;
-  /** Until the endpoint accepted, of all its connections together. */
-  readonly connectMicroseconds: number;
-  /** Failed attempts; the connection went to another endpoint, or was reset. */
-  readonly refused: number;
-  readonly timedOut: number;
-  /** Milliseconds for which it still gets no connection that another can take; 0: none. */
-  readonly avoidedMs: number;
 }
 
 /** How many clients have a session affinity entry, and how many can have one. */
@@ -163,6 +145,28 @@ export interface KernelFrontend {
   readonly address?: string;
   readonly port: number;
 }
+
+/** What is only read of a plane. */
+export interface Readings {
+  readonly counters: readonly EndpointCount[];
+  /** Service ports without an endpoint for some client, those with no packet yet among them. */
+  readonly refused: readonly RefusedCount[];
+  /** Reads counters only: its cost is that of the Services with affinity, not of their clients. */
+  readonly affinityFill: AffinityFill;
+  /** Every hook that must be attached, and whether it is, as the kernel has it now. */
+  readonly attachments: readonly Attachment[];
+  /** Every address that our kernel objects translate, also after a restart; empty after `remove`. */
+  readonly frontends: readonly KernelFrontend[];
+  /** How many objects `remove` would delete, by kind; empty if there are none. */
+  readonly inventory: readonly Holding[];
+}
+
+export type ReadingKey = keyof Readings;
+
+/** What a plane has to read, each by the name of its key. */
+export type Readers = {
+  readonly [K in ReadingKey]?: (rows?: readonly Forwarding[]) => Promise<Readings[K] | undefined>;
+};
 
 /**
  * One implementation of forwarding in the kernel. It translates rows and makes no policy decisions.
@@ -204,30 +208,14 @@ export interface DataPlane {
   /** Reports changes of our kernel objects by other processes, until the signal is aborted. */
   watch(onDrift: (drift: Drift) => void, signal: AbortSignal): Promise<void>;
   /**
-   * Of all rows, or of these where that costs less; then only what differs from row to row is read,
-   * and a row that the kernel has otherwise at the moment may be missing.
+   * Reads one thing and no other. Undefined: the plane has nothing of the kind. `rows`: of these only,
+   * where that costs less; then only what differs from row to row is read, and a row that the kernel
+   * has otherwise at the moment may be missing.
    */
-  counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]>;
-  /**
-   * Service ports without an endpoint for some client, those with no packet yet among them. Undefined:
-   * the rules in the kernel do not count.
-   */
-  refused?(): Promise<readonly RefusedCount[] | undefined>;
-  /** Connections of each service port, for planes where one read has all of them without conntrack. */
-  totals?(): Promise<ReadonlyMap<ServicePortKey, number>>;
-  /** Reads counters only: its cost is that of the Services with affinity, not of their clients. */
-  affinityFill?(): Promise<AffinityFill>;
-  /** Every hook that must be attached, and whether it is, as the kernel has it now. */
-  attachments?(): Promise<readonly Attachment[]>;
-  /**
-   * True: the kernel has nothing of this plane. For planes that read it by starting programs, which
-   * this does not. False says only that one has to look.
-   */
-  isAbsent?(): Promise<boolean>;
-  /** Every address that our kernel objects translate, also after a restart; empty after `remove`. */
-  frontends(): Promise<readonly KernelFrontend[]>;
-  /** How many objects `remove` would delete, by kind; empty if there are none. */
-  inventory?(): Promise<readonly Holding[]>;
+  read<K extends ReadingKey>(
+    key: K,
+    rows?: readonly Forwarding[],
+  ): Promise<Readings[K] | undefined>;
   /** Deletes all our kernel objects. */
   remove(): Promise<void>;
   /**

@@ -4,7 +4,7 @@ import type { ModeName } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
 import type { DataPlane, Desired, KernelFrontend, NodeFacts } from '../dataplanes/contract.ts';
 import type { LeftAlone, MadeBy, UnevenChoice } from '../forwarding/answer/place.ts';
-import type { Family, Forwarding, SourceClass } from '../forwarding/model.ts';
+import type { Family, Forwarding, ServicePortKey, SourceClass } from '../forwarding/model.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { CopiedConnections } from './copied-connections.ts';
@@ -20,6 +20,11 @@ export interface OpenMode {
   statusFields?(atMs: number): Promise<object>;
   /** Its own series. Undefined: none. */
   readonly series?: DefineSeries;
+  /**
+   * Connections of each service port, where one read has all of them without conntrack. Undefined:
+   * the events of conntrack tell which Services are busy.
+   */
+  connectionTotals?(): Promise<ReadonlyMap<ServicePortKey, number>>;
   /**
    * For IPVS, after the first sync: virtual servers of another proxy are its own from now on. Their
    * connections go on; those that no row wants drain.

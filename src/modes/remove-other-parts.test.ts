@@ -21,7 +21,7 @@ function stage(reasonsOf: Readonly<Record<string, string[]>>) {
     random: () => 1,
     log: { info: () => undefined, warn: (text: unknown) => void warnings.push(String(text)) },
     open: ({ name }: Part) => ({
-      frontends: async () => [],
+      read: async () => undefined,
       remove: async () => {
         calls.push(name);
         const reason = reasonsOf[name]?.shift();
@@ -39,12 +39,12 @@ test('removes the parts of other modes once, and none of its own', async () => {
   assert.deepEqual(clock.sleptMs, []);
 });
 
-test('reads and removes nothing of a part that the kernel is known not to have', async () => {
+test('logs nothing of a part that finds at once that the kernel has none of it', async () => {
   const { options, calls } = stage({});
   const infos: unknown[] = [];
   const open = (part: Part) =>
     part.name === 'iptables'
-      ? { ...options.open(part), isAbsent: async () => true }
+      ? { ...options.open(part), retire: async () => 'removed' as const }
       : options.open(part);
   const log = { ...options.log, info: (...told: unknown[]) => void infos.push(told) };
   await removeOtherParts({ ...options, open, log }, new AbortController().signal);

@@ -10,7 +10,7 @@ export async function ifInstalled<T>(work: () => Promise<T>): Promise<T | undefi
   }
 }
 
-export type RemovablePlane = Pick<DataPlane, 'frontends' | 'isAbsent' | 'remove' | 'retire'>;
+export type RemovablePlane = Pick<DataPlane, 'read' | 'remove' | 'retire'>;
 
 /**
  * Removes all that a part has in the kernel, when the connections that it carries itself have ended;
@@ -19,9 +19,7 @@ export type RemovablePlane = Pick<DataPlane, 'frontends' | 'isAbsent' | 'remove'
 export async function retirePart(
   plane: RemovablePlane,
 ): Promise<{ readonly frontends: number; readonly left: 'draining' | 'removed' }> {
-  if (await plane.isAbsent?.()) return { frontends: 0, left: 'removed' };
-  const frontends = (await ifInstalled(() => plane.frontends()))?.length ?? 0;
-  if (plane.retire) return { frontends, left: await plane.retire() };
-  await ifInstalled(() => plane.remove());
-  return { frontends, left: 'removed' };
+  const frontends = (await ifInstalled(() => plane.read('frontends')))?.length ?? 0;
+  const left = await ifInstalled(async () => await (plane.retire?.() ?? plane.remove()));
+  return { frontends, left: left ?? 'removed' };
 }

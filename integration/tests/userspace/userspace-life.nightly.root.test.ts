@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PROTOCOL_TCP } from '../../../src/linux/conntrack/protocol.ts';
 import { run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import type { Answer } from '../../../src/linux/testing/hosts/messages.ts';
+import type { CopiedCount } from '../../../src/modes/copied-connections.ts';
 import { NFTABLES } from '../../../src/modes/nftables.ts';
 import type { Part } from '../../../src/modes/part.ts';
 import { allParts } from '../../../src/modes/registry.ts';
@@ -23,7 +24,8 @@ test('copies connections in the forwarder, and counts them', async () => {
   await using mode = await site.userspace().start([site.web()]);
   assertAllServed(await site.network.client.ask({ ...TO_WEB, count: 20 }));
   assert.equal(await connectionCount(mode), 20);
-  const counts = (await mode.plane.counters()).filter(({ streams }) => streams);
+  const all: readonly CopiedCount[] = (await mode.plane.read('counters')) ?? [];
+  const counts = all.filter(({ streams }) => streams);
   assert.equal(
     counts.reduce((sum, { streams }) => sum + (streams?.connections ?? 0), 0),
     20,
@@ -83,7 +85,7 @@ test('falls back to nftables without the program of the forwarder, and says so',
     .start([site.web()]);
   assertAllServed(await site.network.client.ask({ ...TO_WEB, count: 5 }));
   assert.match(mode.warnings.join(), /falling back to nftables: .*FORWARDER_MISSING/);
-  const attached = await mode.plane.attachments?.();
+  const attached = await mode.plane.read('attachments');
   assert.deepEqual(
     attached?.filter(({ isAttached }) => !isAttached).map(({ name }) => name),
     ['process', 'listeners IPv4'],

@@ -76,7 +76,7 @@ export class WholeUserspace implements AsyncDisposable {
 
   /** Where new connections go. */
   async serves(): Promise<'forwarder' | 'kernel'> {
-    const attached = (await this.plane.attachments?.()) ?? [];
+    const attached = (await this.plane.read('attachments')) ?? [];
     const listeners = attached.find(({ name }) => name === 'listeners IPv4');
     return listeners?.isAttached ? 'forwarder' : 'kernel';
   }

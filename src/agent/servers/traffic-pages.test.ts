@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EndpointCount } from '../../dataplanes/contract.ts';
+import type { EndpointCount, ReadingKey } from '../../dataplanes/contract.ts';
 import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
 import { TrafficPages } from './traffic-pages.ts';
@@ -36,9 +36,9 @@ function pagesOf(rows: readonly Forwarding[], counted: readonly EndpointCount[] 
     contents: { frontendsVersion: 7 },
   } as unknown as ForwardingTable;
   const plane = {
-    counters: async (of?: readonly Forwarding[]) => {
-      asked.push(of);
-      return counted;
+    read: async (_: ReadingKey, only?: readonly Forwarding[]) => {
+      asked.push(only);
+      return counted as never;
     },
   };
   const options = { run: 'run', table: () => table, plane, monotonicMs: () => 0 };

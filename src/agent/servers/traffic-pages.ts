@@ -53,7 +53,9 @@ export interface TrafficPagesOptions {
   /** Of this run of the agent: a version of another run says nothing. */
   readonly run: string;
   readonly table: () => ForwardingTable;
-  readonly plane: Pick<DataPlane, 'counters' | 'refused' | 'totals'>;
+  readonly plane: Pick<DataPlane, 'read'>;
+  /** Undefined: conntrack events tell which Services are busy. */
+  readonly connectionTotals?: () => Promise<ReadonlyMap<ServicePortKey, number>>;
   readonly monotonicMs: () => number;
 }
 
@@ -114,20 +116,20 @@ export class TrafficPages {
     }
     const wanted = new Set(rows.map(({ id }) => servicePortKey(id)));
     return await this.#timed(async () => {
-      const counts = await this.#options.plane.counters(rows);
+      const counts = (await this.#options.plane.read('counters', rows)) ?? [];
       return { counts: counts.filter(({ service }) => wanted.has(service)), empty, leftOut };
     });
   }
 
   /** Undefined: the mode does not count them. */
   async refused(): Promise<Timed<readonly RefusedCount[] | undefined>> {
-    return await this.#timed(async () => await this.#options.plane.refused?.());
+    return await this.#timed(async () => await this.#options.plane.read('refused'));
   }
 
   /** Undefined: conntrack events tell which Services are busy. */
   async totals(): Promise<Timed<readonly (readonly [ServicePortKey, number])[] | undefined>> {
     return await this.#timed(async () => {
-      const totals = await this.#options.plane.totals?.();
+      const totals = await this.#options.connectionTotals?.();
       return totals && [...totals];
     });
   }

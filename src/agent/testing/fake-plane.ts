@@ -7,6 +7,8 @@ import {
   type InspectionDepth,
   type NodeFacts,
   PlaneError,
+  type ReadingKey,
+  type Readings,
   type RowChange,
 } from '../../dataplanes/contract.ts';
 import { isApplied } from '../../dataplanes/row-change.ts';
@@ -177,12 +179,9 @@ export class FakePlane implements DataPlane {
     }
   }
 
-  async frontends() {
-    return [];
-  }
-
-  async counters(): Promise<readonly never[]> {
-    return [];
+  async read<K extends ReadingKey>(key: K): Promise<Readings[K] | undefined> {
+    const readings: Partial<Readings> = { counters: [], frontends: [] };
+    return readings[key];
   }
 
   async remove(): Promise<void> {

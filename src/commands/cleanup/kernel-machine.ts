@@ -65,8 +65,8 @@ async function takeAway(
   dryRun: true | undefined,
 ): Promise<RemovedPart | undefined> {
   return await ifInstalled(async () => {
-    const frontends = await plane.frontends();
-    const holdings = (await plane.inventory?.()) ?? [];
+    const frontends = (await plane.read('frontends')) ?? [];
+    const holdings = (await plane.read('inventory')) ?? [];
     // Remove even if nothing was counted: it is harmless, and a count can miss objects.
     if (!dryRun) await plane.remove();
     return { frontends, holdings };

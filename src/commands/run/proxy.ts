@@ -174,14 +174,14 @@ function agentMetrics(
   return new AgentMetrics({
     failureNames: mode.failureMetrics,
     ...(mode.readsAttachmentsCheaply
-      ? { attachments: async () => (await plane.attachments?.()) ?? [] }
+      ? { attachments: async () => (await plane.read('attachments')) ?? [] }
       : {}),
     ...(series ? { series } : {}),
     ...(config.settings.serviceMetrics > 0
       ? {
           services: {
-            counters: () => plane.counters(),
-            refused: async () => await plane.refused?.(),
+            counters: async () => (await plane.read('counters')) ?? [],
+            refused: () => plane.read('refused'),
             most: config.settings.serviceMetrics,
           },
         }

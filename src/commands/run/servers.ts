@@ -102,13 +102,14 @@ export function serverTasks(parts: {
         {
           path: join(parts.runFolder, STATUS_SOCKET),
           snapshot: () => statusPage({ ...parts, ...opened }),
-          counters: () => plane.counters(),
+          counters: async () => (await plane.read('counters')) ?? [],
           node: () => agentNode(parts),
           rows: (request) => rowPages.page(request),
           traffic: new TrafficPages({
             run: parts.history.run,
             table: () => agent.table,
             plane,
+            ...(opened.connectionTotals ? { connectionTotals: opened.connectionTotals } : {}),
             monotonicMs: () => systemClock.monotonicMs(),
           }),
           history: (request) => historyPage(request, historyPages),

@@ -1,4 +1,4 @@
-import type { EndpointCount } from '../../dataplanes/contract.ts';
+import type { CopiedCount } from '../../modes/copied-connections.ts';
 import { formatTextTable } from '../text-table.ts';
 import { ageText, bytesText, heads, msText } from './words.ts';
 
@@ -10,7 +10,7 @@ const FORWARDER =
 const US_PER_MS = 1000;
 
 /** The busiest first. */
-export function countersView(counts: readonly EndpointCount[]): string {
+export function countersView(counts: readonly CopiedCount[]): string {
   const sorted = [...counts].sort((a, b) => b.connections - a.connections);
   const hasStreams = sorted.some(({ streams }) => streams !== undefined);
   if (hasStreams) return `${WHAT}\n${FORWARDER}\n\n${streamsTable(sorted)}`;
@@ -22,14 +22,14 @@ export function countersView(counts: readonly EndpointCount[]): string {
   return `${WHAT}\n\n${formatTextTable([heads('CONNECTIONS', 'ENDPOINT', 'SERVICE'), ...rows])}`;
 }
 
-function streamsTable(counts: readonly EndpointCount[]): string {
+function streamsTable(counts: readonly CopiedCount[]): string {
   const rows = counts.map((count) => [number(count.connections), ...streamCells(count)]);
   const names = ['ALL', 'OPEN', 'SENT', 'RECEIVED', 'CONNECT', 'FAILED', 'ENDPOINT', 'SERVICE'];
   return formatTextTable([heads(...names), ...rows]);
 }
 
 /** Dashes for an endpoint of UDP or SCTP, whose connections only the kernel knows. */
-function streamCells({ endpoint, service, streams }: EndpointCount): string[] {
+function streamCells({ endpoint, service, streams }: CopiedCount): string[] {
   if (streams === undefined) return ['-', '-', '-', '-', '-', endpoint, service];
   const { open, bytesToEndpoint, bytesToClient, avoidedMs } = streams;
   const { connections, connectMicroseconds, refused, timedOut } = streams;

@@ -15,6 +15,9 @@ import type {
   InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  Readers,
+  ReadingKey,
+  Readings,
   RefusedCount,
   RowChange,
 } from '../contract.ts';
@@ -207,6 +210,13 @@ export class NftablesPlane implements DataPlane {
   async notHandedOverCount(): Promise<number> {
     using connection = this.#anotherConnection();
     return await readNotHandedOver(connection);
+  }
+
+  async read<K extends ReadingKey>(
+    key: K,
+    rows?: readonly Forwarding[],
+  ): Promise<Readings[K] | undefined> {
+    return await (this as Readers)[key]?.(rows);
   }
 
   async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {

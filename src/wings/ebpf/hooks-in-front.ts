@@ -12,10 +12,10 @@ import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../../modes/nftables
 import { openTwoParts } from '../../modes/open-parts.ts';
 import { nftablesPages } from '../../modes/pages/nftables-pages.ts';
 import type { Page } from '../../modes/pages/page.ts';
-import type { Part, Surroundings } from '../../modes/part.ts';
+import type { Surroundings } from '../../modes/part.ts';
 import type { FrontCase, FrontEntry, ModeProof } from '../../modes/proof/mode-proof.ts';
 import { nftablesProof } from '../../modes/proof/nftables-proof.ts';
-import { mountForPrograms } from './hooks-part.ts';
+import { type HooksPart, mountForPrograms } from './hooks-part.ts';
 import { connectedPeer } from './plane/connected-peer.ts';
 import { type RenderedEntry, type RenderedPlace, renderedEntries } from './plane/render.ts';
 import { SocketFlows } from './plane/socket-flows.ts';
@@ -23,7 +23,7 @@ import { SocketFlows } from './plane/socket-flows.ts';
 /** The differences between the two modes with hooks in front of nftables. */
 export interface HooksInFront {
   readonly name: Mode['name'];
-  readonly part: Part;
+  readonly part: HooksPart;
   /** As `render` calls them in the path of a packet. */
   readonly hooks: string;
   readonly placeOf: (facts: NodeFacts) => RenderedPlace;
@@ -58,9 +58,14 @@ export function hooksInFront(of: HooksInFront): Mode {
     },
     parts: [part, NFTABLES_PART],
     prepare: mountForPrograms,
-    open: (around) => ({
-      plane: openTwoParts({ mode: name, front: part, behind: NFTABLES_PART }, around),
-    }),
+    open: (around) => {
+      const programs = part.open(around);
+      const front = { ...part, open: () => programs };
+      return {
+        plane: openTwoParts({ mode: name, front, behind: NFTABLES_PART }, around),
+        connectionTotals: () => programs.totals(),
+      };
+    },
     flows: trackedAndSocketFlows,
     pages: (desired, isWanted) =>
       hookPages({ hooks, place: placeOf(desired.facts) }, desired, isWanted),

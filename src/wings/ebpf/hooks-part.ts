@@ -20,17 +20,21 @@ import type { Part, Surroundings } from '../../modes/part.ts';
 import type { HooksOptions, PacketOptions } from './plane/options.ts';
 import { HooksPlane } from './plane/plane.ts';
 
+export interface HooksPart extends Part {
+  open(around: Surroundings): HooksPlane;
+}
+
 /** Both modes have the same maps, pins and socket hooks: removing one part removes the other. */
 const NAME = 'ebpf hooks';
 
 /** Pods are translated when they connect. */
-export const SOCKET_HOOKS_PART: Part = {
+export const SOCKET_HOOKS_PART: HooksPart = {
   name: NAME,
   open: (around) => new HooksPlane(hooksOptions(around)),
 };
 
 /** Pods are translated by the packets that they send; sockets of the node when they connect. */
-export const PACKET_HOOKS_PART: Part = {
+export const PACKET_HOOKS_PART: HooksPart = {
   name: NAME,
   open: (around) =>
     new HooksPlane({

@@ -71,18 +71,18 @@ describe('mode ipvs after a flush of all tables', { skip: WITHOUT_IPVS }, () => 
   test('removes them at a cleanup', async () => {
     await flushed();
     const plane = IPVS_PART.open({});
-    const [first] = (await plane.inventory?.()) ?? [];
+    const [first] = (await plane.read('inventory')) ?? [];
     assert.deepEqual(first, { what: 'virtual servers', count: 2 });
     await plane.remove();
     assert.deepEqual(ipvsadmLines(), FOREIGN);
-    assert.deepEqual(await plane.inventory?.(), []);
+    assert.deepEqual(await plane.read('inventory'), []);
   });
 
   test('retires them for another mode', async () => {
     await flushed();
     assert.equal(await IPVS_PART.open({}).retire?.(), 'removed');
     assert.deepEqual(ipvsadmLines(), FOREIGN);
-    assert.deepEqual(await IPVS_PART.open({}).inventory?.(), []);
+    assert.deepEqual(await IPVS_PART.open({}).read('inventory'), []);
   });
 
   for (const how of ['remove', 'retire'] as const) {
@@ -93,9 +93,9 @@ describe('mode ipvs after a flush of all tables', { skip: WITHOUT_IPVS }, () => 
       }
       run(['nft', 'flush', 'ruleset']);
       const plane = IPVS_PART.open({});
-      assert.match(JSON.stringify(await plane.inventory?.()), /routing rules/);
+      assert.match(JSON.stringify(await plane.read('inventory')), /routing rules/);
       await plane[how]?.();
-      assert.deepEqual(await plane.inventory?.(), []);
+      assert.deepEqual(await plane.read('inventory'), []);
     });
   }
 });

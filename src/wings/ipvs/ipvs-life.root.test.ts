@@ -348,19 +348,19 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
       await site.client.ask({ ...TO_WEB, count: 3 });
     }
     const plane = IPVS_PART.open({});
-    assert.ok((await plane.inventory?.())?.some(({ what }) => what === 'virtual servers'));
+    assert.ok((await plane.read('inventory'))?.some(({ what }) => what === 'virtual servers'));
     await plane.remove();
     await NFTABLES.open({}).plane.remove();
     assert.deepEqual(ipvsadmLines(), []);
     assert.doesNotMatch(run(['nft', 'list', 'tables']), /fairlead/);
     assert.equal(rules(), before);
-    assert.deepEqual(await plane.inventory?.(), []);
+    assert.deepEqual(await plane.read('inventory'), []);
     assert.match(run(['ipvsadm', '-l', '--timeout']), /900 120 300/);
   });
 });
 
 async function connections(mode: WholeIpvs): Promise<number> {
-  const counts = await mode.plane.counters();
+  const counts = (await mode.plane.read('counters')) ?? [];
   return counts.reduce((sum, each) => sum + each.connections, 0);
 }
 

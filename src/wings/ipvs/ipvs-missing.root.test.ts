@@ -18,12 +18,12 @@ describe('mode ipvs on a kernel without IPVS', { skip: WITH_IPVS }, () => {
       mode.warnings.join(),
       /ipvs cannot be used; falling back to nftables: .*IPVS_MISSING/,
     );
-    const attachments = (await mode.plane.attachments?.()) ?? [];
+    const attachments = (await mode.plane.read('attachments')) ?? [];
     assert.deepEqual(
       attachments.filter(({ isAttached }) => !isAttached).map(({ name }) => name),
       ['virtual servers'],
     );
-    assert.deepEqual(await mode.plane.counters(), []);
+    assert.deepEqual(await mode.plane.read('counters'), []);
     await mode.plane.remove();
     await NFTABLES.open({}).plane.remove();
   });

@@ -1,5 +1,5 @@
-import type { EndpointCount } from '../../dataplanes/contract.ts';
 import type { ServicePortKey } from '../../forwarding/model.ts';
+import type { CopiedCount } from '../../modes/copied-connections.ts';
 
 /** Shares are taken over so long: of two connections in two seconds they say nothing. */
 export const SHARE_WINDOW_MS = 30_000;
@@ -17,7 +17,7 @@ export interface EndpointRate {
 
 /** One answer of the agent. */
 export interface CountReading {
-  readonly counts: readonly EndpointCount[];
+  readonly counts: readonly CopiedCount[];
   /** Service ports that were read and have no endpoint. */
   readonly empty: readonly ServicePortKey[];
   /** Service ports with too many endpoints to be read. */
@@ -73,7 +73,7 @@ export class EndpointRates {
 
 function nextHistory(
   known: History | undefined,
-  counts: readonly EndpointCount[],
+  counts: readonly CopiedCount[],
   atMs: number,
 ): History {
   const last = { atMs, counts: new Map(counts.map((each) => [each.endpoint, each.connections])) };

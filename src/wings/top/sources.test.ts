@@ -19,7 +19,7 @@ async function sourceOf(t: TestContext, table: ForwardingTable): Promise<AgentSo
   const stop = new AbortController();
   const opened = Promise.withResolvers<void>();
   const unasked = (): never => assert.fail('not asked here');
-  const plane = { counters: unasked };
+  const plane = { read: unasked };
   const serving = runStatusSocket(
     {
       path,

@@ -11,6 +11,9 @@ import type {
   InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  Readers,
+  ReadingKey,
+  Readings,
   RowChange,
 } from '../../../dataplanes/contract.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
@@ -140,6 +143,13 @@ export class HooksPlane implements DataPlane {
     await this.#watch.run(signal);
   }
 
+  async read<K extends ReadingKey>(
+    key: K,
+    rows?: readonly Forwarding[],
+  ): Promise<Readings[K] | undefined> {
+    return await (this as Readers)[key]?.(rows);
+  }
+
   async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {
     if (!this.#kernel) return [];
     // A copy: lists that are written meanwhile may lie in larger maps than these.
@@ -148,6 +158,7 @@ export class HooksPlane implements DataPlane {
     return await this.#kernel.read((tables) => readCounters(tables, lists, wanted));
   }
 
+  /** Connections of each service port. */
   async totals(): Promise<ReadonlyMap<ServicePortKey, number>> {
     if (!this.#kernel) return new Map();
     const lists = new Map(this.#knowledge.lists);

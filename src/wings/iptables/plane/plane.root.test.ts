@@ -60,9 +60,12 @@ for (const backend of BACKENDS) {
     });
 
     it('knows without a program whether anything of it is there', async () => {
-      const absent = async () =>
-        await new IptablesPlane({ path: '/nonexistent', openNetlink: openNetfilter }).isAbsent();
+      const withoutPrograms = () =>
+        new IptablesPlane({ path: '/nonexistent', openNetlink: openNetfilter });
+      const absent = async () => await withoutPrograms().isAbsent();
       assert.equal(await absent(), true);
+      assert.deepEqual(await withoutPrograms().read('frontends'), []);
+      assert.equal(await withoutPrograms().retire(), 'removed');
       await bring(tools.newPlane(), ROWS);
       assert.equal(await absent(), false);
       await tools.newPlane().remove();

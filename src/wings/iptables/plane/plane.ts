@@ -11,6 +11,9 @@ import type {
   InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  Readers,
+  ReadingKey,
+  Readings,
   RefusedCount,
   RowChange,
 } from '../../../dataplanes/contract.ts';
@@ -205,6 +208,13 @@ export class IptablesPlane implements DataPlane {
     await pollTables(polled, onDrift, signal);
   }
 
+  async read<K extends ReadingKey>(
+    key: K,
+    rows?: readonly Forwarding[],
+  ): Promise<Readings[K] | undefined> {
+    return await (this as Readers)[key]?.(rows);
+  }
+
   async counters(): Promise<readonly EndpointCount[]> {
     const nat = await this.#readTable('nat', true);
     return FAMILIES.flatMap((family) => endpointCounts(nat[family], family));
@@ -238,6 +248,7 @@ export class IptablesPlane implements DataPlane {
     });
   }
 
+  /** The kernel has nothing of us: found without a program. False says only that one has to look. */
   async isAbsent(): Promise<boolean> {
     if (hasLegacyTables()) return false;
     try {
@@ -250,6 +261,7 @@ export class IptablesPlane implements DataPlane {
   }
 
   async frontends(): Promise<readonly KernelFrontend[]> {
+    if (await this.isAbsent()) return [];
     const nat = await this.#readTable('nat', false);
     return FAMILIES.flatMap((family) => kernelFrontends(nat[family]));
   }
@@ -276,6 +288,11 @@ export class IptablesPlane implements DataPlane {
     } catch (error) {
       throw asPlaneError(error);
     }
+  }
+
+  async retire(): Promise<'removed'> {
+    if (!(await this.isAbsent())) await this.remove();
+    return 'removed';
   }
 
   async remove(): Promise<void> {

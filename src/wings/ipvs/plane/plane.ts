@@ -10,6 +10,9 @@ import type {
   InspectionDepth,
   KernelFrontend,
   NodeFacts,
+  Readers,
+  ReadingKey,
+  Readings,
   RowChange,
 } from '../../../dataplanes/contract.ts';
 import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
@@ -125,6 +128,13 @@ export class IpvsPlane implements DataPlane {
   async deleteDrained(): Promise<void> {
     const turn = (work: () => Promise<void>) => this.#turn(work);
     await deleteDrained({ kernel: this.#kernel, knowledge: this.#knowledge, turn });
+  }
+
+  async read<K extends ReadingKey>(
+    key: K,
+    rows?: readonly Forwarding[],
+  ): Promise<Readings[K] | undefined> {
+    return await (this as Readers)[key]?.(rows);
   }
 
   async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {

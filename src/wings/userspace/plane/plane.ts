@@ -10,6 +10,9 @@ import type {
   Inspection,
   InspectionDepth,
   KernelFrontend,
+  Readers,
+  ReadingKey,
+  Readings,
   RowChange,
 } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
@@ -115,6 +118,13 @@ export class ForwarderPlane implements DataPlane {
       refresh: this.#options.prepare,
     };
     await new ForwarderWatch(watched, onDrift).run(signal);
+  }
+
+  async read<K extends ReadingKey>(
+    key: K,
+    rows?: readonly Forwarding[],
+  ): Promise<Readings[K] | undefined> {
+    return await (this as Readers)[key]?.(rows);
   }
 
   async counters(rows?: readonly Forwarding[]): Promise<readonly EndpointCount[]> {
@@ -263,7 +273,11 @@ function withOne({ rows }: Desired, kind: Difference['kind'], why: string): Insp
   return { right: everyRow(rows), differences, differenceCount: 1, writeCount: 0 };
 }
 
-function endpointCount(count: WireEndpointCount): EndpointCount {
+interface StreamedCount extends EndpointCount {
+  readonly streams: Omit<WireEndpointCount, 'row' | 'endpoint'>;
+}
+
+function endpointCount(count: WireEndpointCount): StreamedCount {
   const { row, endpoint, ...streams } = count;
   return {
     service: row,
