@@ -261,7 +261,7 @@ function faults(): Part[] {
       about: 'each quota of docs/limits.md taken away is noticed by its test',
       command: npm('check', 'quotas'),
       plans: NIGHTLY,
-      seconds: 360,
+      seconds: 310,
     }),
     part('soak', {
       about: `memory, descriptors and latency under changes for ten minutes, with ${FIRST_PROXY}: flat`,
