@@ -1,4 +1,4 @@
-import type { Answer } from './protocol.ts';
+import type { Answers } from './protocol.ts';
 
 /** A frame: four bytes with the length (big endian), then JSON. */
 const LENGTH_BYTES = 4;
@@ -7,7 +7,7 @@ const LENGTH_BYTES = 4;
 const MOST_FRAME_BYTES = 64 * 1024 * 1024;
 
 /** What the forwarder sends back for each request, in the order of the requests. */
-export type Reply = { readonly ok: Answer } | { readonly error: string };
+export type Reply = { readonly ok: Answers[keyof Answers] } | { readonly error: string };
 
 /** One frame of JSON in parts: its length comes with the first one. */
 export function frame(...parts: readonly string[]): Buffer[] {

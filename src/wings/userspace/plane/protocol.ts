@@ -204,5 +204,3 @@ export interface Answers {
   readonly drain: object;
   readonly 'take-over': { readonly pairs: number; readonly affinities: number };
 }
-
-export type Answer<Asked extends Request['do'] = Request['do']> = Answers[Asked];

@@ -39,8 +39,9 @@ type OfRow = Partial<Record<EndpointList, AffinityList>>;
 
 /** Which endpoint a client had last, for rows with session affinity. */
 export class Affinity {
+  /** For so many clients. */
+  readonly room: number;
   readonly #nowMs: () => number;
-  readonly #mostClients: number;
   readonly #mostOfAList: number;
   readonly #shares: Shares;
   readonly #rows = new Map<AffinityRow, OfRow>();
@@ -49,17 +50,13 @@ export class Affinity {
 
   constructor({ nowMs, mostClients, mostClientsOfAList }: AffinityOptions) {
     this.#nowMs = nowMs;
-    this.#mostClients = mostClients ?? MOST_CLIENTS;
+    this.room = mostClients ?? MOST_CLIENTS;
     this.#mostOfAList = mostClientsOfAList ?? MOST_CLIENTS_OF_A_LIST;
-    this.#shares = new Shares(this.#mostClients);
+    this.#shares = new Shares(this.room);
   }
 
   get clientCount(): number {
     return this.#shares.total;
-  }
-
-  get room(): number {
-    return this.#mostClients;
   }
 
   /** Rows with a list that takes no more clients, sorted. */

@@ -101,12 +101,11 @@ export class CopyingThread {
   }
 
   #receive(message: FromThread, events: ThreadEvents): void {
-    if (message.tell === 'stick') events.onStick(this, message);
-    else this.#answered(message);
-  }
-
-  /** An answer after its deadline is dropped. */
-  #answered(message: Answering): void {
+    if (message.tell === 'stick') {
+      events.onStick(this, message);
+      return;
+    }
+    // An answer after its deadline is dropped.
     const waiting = this.#waiting.get(message.id);
     if (waiting === undefined) return;
     this.#waiting.delete(message.id);

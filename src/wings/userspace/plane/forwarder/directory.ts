@@ -7,8 +7,6 @@ import { type Row, RowStore, type RowStoreOptions } from './row-store.ts';
 import type { RowWriter } from './row-writer.ts';
 import type { SlotTable } from './slot-table.ts';
 
-const MS_PER_TENTH = 100;
-
 export interface DirectoryOptions {
   /** Frontends, rows and lists (row-memory.ts). */
   readonly memory: SharedArrayBuffer;
@@ -56,7 +54,7 @@ export class Directory {
   #choose(row: Row, list: EndpointList, tried: readonly number[]): number | undefined {
     this.#reader.open(row.number, list);
     const isAvoided = (slot: number, nowMs: number): boolean =>
-      this.slots.avoidedUntil(slot) * MS_PER_TENTH > nowMs;
+      this.slots.avoidedUntilMs(slot) > nowMs;
     const by = { open: (slot: number) => this.slots.open(slot), isAvoided, random: this.#random };
     return choose(by, this.#reader, { tried, nowMs: this.#nowMs() });
   }

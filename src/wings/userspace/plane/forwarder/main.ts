@@ -15,11 +15,13 @@ import {
   type ListenerPorts,
   PROTOCOL_VERSION,
 } from '../protocol.ts';
+import { SocketNames } from '../run-files.ts';
 import { ControlServer } from './control-server.ts';
 import { CopyingThread, type ThreadEvents, ThreadGroup } from './copying-threads.ts';
-import { Directory } from './directory.ts';
+import { Directory, type DirectoryOptions } from './directory.ts';
 import { serveHandover } from './handover-server.ts';
 import { type ForwarderLog, openForwarderLog } from './log.ts';
+import type { ThreadStart } from './messages.ts';
 import { ProcessLife } from './process-life.ts';
 import { Requests } from './requests.ts';
 import { ReturnPath } from './return-path.ts';
@@ -28,7 +30,6 @@ import { RowWriter } from './row-writer.ts';
 import { openSharedClock } from './shared-clock.ts';
 import { SlotTable } from './slot-table.ts';
 import { countSlots, openSharedMemory } from './slots.ts';
-import { SocketNames } from './socket-names.ts';
 
 /** The kernel lowers it to fs.nr_open. */
 const WANTED_OPEN_FILES = 1_048_576;
@@ -126,12 +127,9 @@ async function serve(parts: Parts): Promise<void> {
   await life.run(sleep);
 }
 
-interface ThreadFacts {
-  readonly keepsClientAddress: boolean;
-  readonly mostConnections: number;
-  readonly nowMs: () => number;
-  readonly onBroken: (message: string) => void;
-}
+type ThreadFacts = Pick<ThreadStart, 'keepsClientAddress' | 'mostConnections'> &
+  Pick<DirectoryOptions, 'nowMs'> &
+  Pick<ThreadEvents, 'onBroken'>;
 
 function startThreads(
   { arguments: { threadCount, listeners }, program }: ForwarderOptions,

@@ -1,11 +1,11 @@
 import type { DescriptorSocket } from '../../../../linux/userspace/pass-descriptors.ts';
 import type { Answers } from '../protocol.ts';
+import type { SocketNames } from '../run-files.ts';
 import type { ThreadGroup } from './copying-threads.ts';
 import type { Directory } from './directory.ts';
 import { type Given, giveAll } from './handover-giving.ts';
 import { takeAll } from './handover-taking.ts';
 import type { ForwarderLog } from './log.ts';
-import type { SocketNames } from './socket-names.ts';
 
 export interface LifeOptions {
   readonly directory: Directory;
@@ -160,7 +160,7 @@ export class ProcessLife {
     }
     if ((openCount > 0 || this.#earlierCount > 0) && !this.#isDrainLate) return;
     if (openCount > 0) log.warn('drain deadline: connections reset', { count: openCount });
-    await this.#tellLastCounts();
+    await this.#orWarn('last counts were not handed over', () => this.#given?.finish());
     await end(0, drain.final);
   }
 
@@ -168,22 +168,18 @@ export class ProcessLife {
     return this.#drain !== undefined && performance.now() > this.#drain.endsAtMs;
   }
 
-  async #tellLastCounts(): Promise<void> {
-    try {
-      await this.#given?.finish();
-    } catch (error) {
-      this.#options.log.warn('last counts were not handed over', { error: String(error) });
-    }
-  }
-
   async #keepRoutes(): Promise<void> {
     const nowMs = performance.now();
     if (nowMs - this.#keptRoutesAtMs < KEEP_ROUTES_MS) return;
     this.#keptRoutesAtMs = nowMs;
+    await this.#orWarn('routes for answers cannot be written', this.#options.keepRoutes);
+  }
+
+  async #orWarn(warning: string, act: () => Promise<void> | undefined): Promise<void> {
     try {
-      await this.#options.keepRoutes();
+      await act();
     } catch (error) {
-      this.#options.log.warn('routes for answers cannot be written', { error: String(error) });
+      this.#options.log.warn(warning, { error: String(error) });
     }
   }
 

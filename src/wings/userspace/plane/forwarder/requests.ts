@@ -21,7 +21,6 @@ const SLICE_MS = 8;
 const FULL_SHARE = 0.9;
 /** Elements that are written as JSON in one event loop iteration. */
 const PER_ITERATION = 2_000;
-const MS_PER_TENTH = 100;
 
 export interface RequestsOptions {
   readonly hello: Hello;
@@ -139,7 +138,7 @@ export function* endpointCounts({ slots }: Directory, nowMs: number): Generator<
   for (const slot of slots.slots()) {
     const identity = slots.identity(slot);
     if (identity.row === '' || slots.isLeaving(slot)) continue;
-    const avoidedMs = Math.max(0, Math.round(slots.avoidedUntil(slot) * MS_PER_TENTH - nowMs));
+    const avoidedMs = Math.max(0, Math.round(slots.avoidedUntilMs(slot) - nowMs));
     yield { ...identity, ...slots.counts(slot), open: slots.open(slot), avoidedMs };
   }
 }
@@ -150,7 +149,7 @@ export function totalCounts({ slots }: Directory, nowMs: number): Answers['total
   let avoidedEndpoints = 0;
   for (const slot of slots.slots()) {
     open += slots.open(slot);
-    if (slots.avoidedUntil(slot) * MS_PER_TENTH > nowMs) avoidedEndpoints++;
+    if (slots.avoidedUntilMs(slot) > nowMs) avoidedEndpoints++;
   }
   const failed = slots.threadCount('failed');
   const unknownFrontend = slots.threadCount('unknownFrontend');

@@ -48,7 +48,7 @@ describe('slots', () => {
     memory.open[slot] = 0;
     for (let count = 0; count < 2; count++) round();
     assert.equal(slots.identity(slot).row, '');
-    assert.equal(slots.leavingCount, 0);
+    assert.equal(slots.isLeaving(slot), false);
   });
 
   it('are not reused by a round that began before the threads were told', () => {
@@ -87,7 +87,7 @@ describe('slots', () => {
     directory.rows.apply({ change: row.key, cluster: { added: ['10.0.0.9 80'], removed: [] } });
     assert.deepEqual(slots.identity(slot), { row: row.key, endpoint: '10.0.0.9 80' });
     assert.ok(Object.values(slots.counts(slot)).every((each) => each === 0));
-    assert.equal(slots.avoidedUntil(slot), 0);
+    assert.equal(slots.avoidedUntilMs(slot), 0);
   });
 
   it('end with their row', () => {

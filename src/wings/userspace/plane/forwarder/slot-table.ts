@@ -34,6 +34,7 @@ interface Leaving {
 }
 
 const NO_SLOT = 0;
+const MS_PER_TENTH = 100;
 const FIELDS = Object.keys(COUNT) as (keyof typeof COUNT)[];
 
 /**
@@ -104,10 +105,6 @@ export class SlotTable {
     return { row: this.#rows[slot] ?? '', endpoint: this.#endpoints[slot] ?? '' };
   }
 
-  get leavingCount(): number {
-    return this.#leaving.size;
-  }
-
   /** Acts when every thread has answered a round that begins after this. */
   afterRound(act: () => void): void {
     this.#later.push({ round: this.#round, act });
@@ -138,9 +135,9 @@ export class SlotTable {
     Atomics.add(this.#open, slot, 1);
   }
 
-  /** In tenths of a second of the shared clock. */
-  avoidedUntil(slot: number): number {
-    return Atomics.load(this.#avoided, slot);
+  /** Of the shared clock. */
+  avoidedUntilMs(slot: number): number {
+    return Atomics.load(this.#avoided, slot) * MS_PER_TENTH;
   }
 
   counts(slot: number): SlotCounts {
@@ -199,7 +196,7 @@ export class SlotTable {
 
   /** Most endpoints of a large cluster are never met on one node. */
   #isUsed(slot: number): boolean {
-    if (this.open(slot) !== 0 || this.avoidedUntil(slot) !== 0) return true;
+    if (this.open(slot) !== 0 || this.avoidedUntilMs(slot) !== 0) return true;
     const at = slot * COUNT_FIELDS;
     for (const counts of this.#counts) {
       for (let field = 0; field < COUNT_FIELDS; field++) if (counts[at + field] !== 0) return true;

@@ -7,7 +7,6 @@ const THREAD_AT = MOST_SLOTS * COUNT_FIELDS;
 export class Counts {
   readonly #counts: Float64Array;
   readonly #open: Int32Array;
-
   readonly #connections: Int32Array;
 
   constructor({ counts, memory }: Pick<ThreadStart, 'counts' | 'memory'>) {

@@ -73,7 +73,6 @@ export class Pair {
   isClientWatched = false;
   /** Number of the question that the main thread was asked. */
   question = 0;
-
   /** Bytes of both streams when it was last looked at whether they move. */
   seenByteCount = 0;
 
