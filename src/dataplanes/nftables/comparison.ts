@@ -1,4 +1,5 @@
 import { type Forwarding, servicePortKey, servicePortName } from '../../forwarding/model.ts';
+import type { InTurns } from '../../forwarding/turns.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { Difference } from '../contract.ts';
@@ -11,10 +12,11 @@ import type { ElementView } from './element-view.ts';
 import type { Held, ManagedSet, RowElement, SharedElement } from './elements.ts';
 import { adoptOrder, type SlotOrders } from './endpoint-list.ts';
 import { rowOfGroup } from './groups.ts';
-import { partsOf, type RowParts, type SourceList } from './row.ts';
+import { partsInTurns, type RowParts, type SourceList } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
-import { allElements, type Present } from './row-plan.ts';
+import { allElements, elementsInTurns, type Present } from './row-plan.ts';
 import { frontendMap, setSpec } from './sets.ts';
+import { AT_ONCE } from './slot-order.ts';
 import { rangeElements } from './source-ranges.ts';
 
 /** A row compared with what the kernel has of it. */
@@ -59,16 +61,17 @@ export class Comparison {
     return [...this.#classes.values()];
   }
 
-  compare(row: Forwarding): ComparedRow {
+  /** With pauses between endpoints. */
+  *compare(row: Forwarding): InTurns<ComparedRow> {
     this.#adoptNumber(row);
-    const parts = partsOf(row, this.#numbers);
+    const parts = yield* partsInTurns(row, this.#numbers);
     for (const each of parts.classes) {
       this.#classes.set(classPlace(each), each);
     }
     if (this.#view.isEmpty) return this.#missingRow(parts, row);
-    this.#adoptOrders(parts);
-    const all = allElements(parts, this.#orders);
-    const elements = this.#compareElements(all, row);
+    yield* this.#adoptOrders(parts);
+    const all = yield* elementsInTurns(parts, this.#orders);
+    const elements = yield* this.#compareElements(all, row);
     const shared = this.#compareShared(parts, row);
     const { isListed, ...ranges } = this.#compareRanges(parts.sources, row);
     if (!elements && !shared && isListed) return { parts, ...ranges };
@@ -109,10 +112,10 @@ export class Comparison {
   }
 
   /** In a long list, endpoints are where they were put when they came. */
-  #adoptOrders({ lists }: RowParts): void {
+  *#adoptOrders({ lists }: RowParts): InTurns<void> {
     if (!this.#view.isWhole) return;
     for (const list of lists) {
-      const order = adoptOrder(list, (set, key) => this.#view.value(set, key));
+      const order = yield* adoptOrder(list, (set, key) => this.#view.value(set, key));
       if (order) this.#orders.set(list.number, order);
     }
   }
@@ -131,11 +134,15 @@ export class Comparison {
   }
 
   /** Undefined: all are there. The usual case makes no list. */
-  #compareElements(elements: readonly RowElement[], row: Forwarding): RowElement[] | undefined {
+  *#compareElements(
+    elements: readonly RowElement[],
+    row: Forwarding,
+  ): InTurns<RowElement[] | undefined> {
     let present: RowElement[] | undefined;
     // At a first start this is done for every element of every row: no object for each.
     for (let index = 0; index < elements.length; index++) {
       const element = elements[index] as RowElement;
+      if (index % AT_ONCE === 0 && index > 0) yield AT_ONCE;
       const held = this.#view.held(element.set, element);
       const isRight = isSame(held, element.value);
       if (!isRight) {

@@ -1,3 +1,4 @@
+import { toEnd } from '../../forwarding/turns.ts';
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { Difference } from '../contract.ts';
 import { Differences } from '../differences.ts';
@@ -30,7 +31,7 @@ export async function diffTables(
     const view = isOther ? emptyView() : await readView(connection, family);
     const comparison = new Comparison({ family, view, numbers, orders: new Map(), differences });
     for (const row of desired.rows) {
-      if (TABLE_OF_FAMILY[row.id.family] === family) comparison.compare(row);
+      if (TABLE_OF_FAMILY[row.id.family] === family) toEnd(comparison.compare(row));
     }
     comparison.noteLeftovers();
     const classes = uniqueClasses([...storedClasses(stored), ...comparison.classes]);

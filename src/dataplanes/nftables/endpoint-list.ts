@@ -1,9 +1,11 @@
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Endpoint } from '../../forwarding/model.ts';
+import type { InTurns } from '../../forwarding/turns.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import { endpointValue, hostNumber } from '../shared/nft/keys.ts';
 import type { RowElement } from './elements.ts';
 import {
+  AT_ONCE,
   LONGEST_SORTED_LIST,
   type Member,
   type SlotEdit,
@@ -32,31 +34,37 @@ export interface ListChange {
 }
 
 /** Everything that the kernel should have of a list. */
-export function listElements(list: EndpointListParts, order?: SlotOrder): RowElement[] {
-  if (!order && !list.isSticky) return plainElements(list);
-  const members = order?.members ?? sortedMembers(list.endpoints, list.isSticky);
-  return memberElements(list, members.entries());
+export function* listElements(
+  list: EndpointListParts,
+  order?: SlotOrder,
+): InTurns<readonly RowElement[]> {
+  if (!order && !list.isSticky) return yield* plainElements(list);
+  const members = order?.members ?? (yield* sortedMembers(list.endpoints, list.isSticky));
+  return yield* memberElements(list, members.entries());
 }
 
 /** Nearly every list: no more objects than elements. */
-function plainElements({ number, endpoints }: EndpointListParts): RowElement[] {
+function* plainElements({ number, endpoints }: EndpointListParts): InTurns<RowElement[]> {
   const list = hostNumber(number);
-  return endpoints.map((endpoint, slot) => ({
-    set: 'slots',
-    key: list + hostNumber(slot),
-    value: endpointValue(endpoint),
-  }));
+  const elements: RowElement[] = [];
+  for (const endpoint of endpoints) {
+    const key = list + hostNumber(elements.length);
+    elements.push({ set: 'slots', key, value: endpointValue(endpoint) });
+    if (elements.length % AT_ONCE === 0) yield AT_ONCE;
+  }
+  return elements;
 }
 
-function memberElements(
+function* memberElements(
   { number, isSticky }: Pick<EndpointListParts, 'number' | 'isSticky'>,
   members: Iterable<[slot: number, member: Member]>,
-): RowElement[] {
+): InTurns<RowElement[]> {
   const elements: RowElement[] = [];
   const list = hostNumber(number);
   for (const [slot, { value, id }] of members) {
     const key = list + hostNumber(slot);
     elements.push({ set: 'slots', key, value });
+    if (slot % AT_ONCE === 0) yield AT_ONCE;
     if (!isSticky) continue;
     const member = hostNumber(id);
     elements.push({ set: 'sticky-slots', key, value: member });
@@ -66,24 +74,26 @@ function memberElements(
 }
 
 /** The change from one state of a list to another: only the elements that differ. */
-export function changeList(
+export function* changeList(
   before: EndpointListParts | undefined,
   after: EndpointListParts | undefined,
   orders: SlotOrders,
-): ListChange {
-  if (!before) return addList(after);
-  if (!after) return removeList(before, orders);
+): InTurns<ListChange> {
+  if (!before) return yield* addList(after);
+  if (!after) return yield* removeList(before, orders);
   const isLong = after.endpoints.length > LONGEST_SORTED_LIST;
-  if (before.isSticky !== after.isSticky || !isLong) return rewriteList(before, after, orders);
+  if (before.isSticky !== after.isSticky || !isLong)
+    return yield* rewriteList(before, after, orders);
   const { removed, added } = endpointsBetween(before.endpoints, after.endpoints);
   if (removed.length === 0 && added.length === 0) return NO_CHANGE;
-  const order = orders.get(before.number) ?? SlotOrder.sorted(before.endpoints, before.isSticky);
+  const order =
+    orders.get(before.number) ?? (yield* SlotOrder.sorted(before.endpoints, before.isSticky));
   const edit = order.edit(removed, added);
   const settle = (settled: SlotOrders) => {
     order.apply(edit);
     settled.set(after.number, order);
   };
-  return { ...editedElements(before, order, edit), settle };
+  return { ...(yield* editedElements(before, order, edit)), settle };
 }
 
 const NOTHING: readonly RowElement[] = [];
@@ -94,28 +104,28 @@ const NO_CHANGE: ListChange = {
   settle: () => undefined,
 };
 
-function addList(list: EndpointListParts | undefined): ListChange {
-  return list ? { ...NO_CHANGE, added: listElements(list) } : NO_CHANGE;
+function* addList(list: EndpointListParts | undefined): InTurns<ListChange> {
+  return list ? { ...NO_CHANGE, added: yield* listElements(list) } : NO_CHANGE;
 }
 
-function removeList(list: EndpointListParts, orders: SlotOrders): ListChange {
-  const deleted = listElements(list, orders.get(list.number));
+function* removeList(list: EndpointListParts, orders: SlotOrders): InTurns<ListChange> {
+  const deleted = yield* listElements(list, orders.get(list.number));
   return { ...NO_CHANGE, deleted, settle: (settled) => settled.delete(list.number) };
 }
 
 /** Slot by slot. The list is short, or everything about it changes. */
-function rewriteList(
+function* rewriteList(
   before: EndpointListParts,
   after: EndpointListParts,
   orders: SlotOrders,
-): ListChange {
+): InTurns<ListChange> {
   const order = orders.get(before.number);
   if (!order && before.endpoints === after.endpoints && before.isSticky === after.isSticky) {
     return NO_CHANGE;
   }
-  const old = listElements(before, order);
+  const old = yield* listElements(before, order);
   const settle = (settled: SlotOrders) => settled.delete(before.number);
-  return { ...elementsBetween(old, listElements(after)), settle };
+  return { ...elementsBetween(old, yield* listElements(after)), settle };
 }
 
 /** By set and key. */
@@ -169,16 +179,16 @@ function hasSameAddress(a: Endpoint, b: Endpoint): boolean {
   return a.address === b.address && a.port === b.port;
 }
 
-function editedElements(
+function* editedElements(
   list: EndpointListParts,
   order: SlotOrder,
   { put, length }: SlotEdit,
-): Omit<ListChange, 'settle'> {
+): InTurns<Omit<ListChange, 'settle'>> {
   const { members } = order;
   const gone = [...put.keys()].filter((slot) => slot < members.length);
   for (let slot = length; slot < members.length; slot++) gone.push(slot);
   const old = gone.map((slot): [number, Member] => [slot, members[slot] as Member]);
-  return elementsBetween(memberElements(list, old), memberElements(list, put));
+  return elementsBetween(yield* memberElements(list, old), yield* memberElements(list, put));
 }
 
 /**
@@ -191,17 +201,22 @@ export type HeldValue = (set: 'slots' | 'sticky-slots', key: Binary) => Binary |
  * another slot has, go to those that are missing. Undefined: it is sorted, because it is short or the
  * kernel has none of it.
  */
-export function adoptOrder(list: EndpointListParts, held: HeldValue): SlotOrder | undefined {
+export function* adoptOrder(
+  list: EndpointListParts,
+  held: HeldValue,
+): InTurns<SlotOrder | undefined> {
   const { number, endpoints, isSticky } = list;
   if (endpoints.length <= LONGEST_SORTED_LIST) return undefined;
-  const sorted = sortedMembers(endpoints, isSticky);
+  const sorted = yield* sortedMembers(endpoints, isSticky);
   const missing = new Map(sorted.map((member) => [member.value, member]));
-  const places = sorted.map((_, slot): Member | undefined => {
-    const key = hostNumber(number) + hostNumber(slot);
+  const places: (Member | undefined)[] = [];
+  while (places.length < sorted.length) {
+    const key = hostNumber(number) + hostNumber(places.length);
     const member = missing.get(held('slots', key) ?? '');
     if (member) missing.delete(member.value);
-    return member;
-  });
+    places.push(member);
+    if (places.length % AT_ONCE === 0) yield AT_ONCE;
+  }
   if (missing.size === sorted.length) return undefined;
   const rest = missing.values();
   const members = places.map((member) => member ?? (rest.next().value as Member));
@@ -209,15 +224,15 @@ export function adoptOrder(list: EndpointListParts, held: HeldValue): SlotOrder 
 }
 
 /** The orders of lists of which the kernel has these elements. */
-export function adoptOrders(
+export function* adoptOrders(
   lists: readonly EndpointListParts[],
   elements: readonly RowElement[],
-): SlotOrders {
+): InTurns<SlotOrders> {
   const orders: SlotOrders = new Map();
   if (lists.every(({ endpoints }) => endpoints.length <= LONGEST_SORTED_LIST)) return orders;
   const values = new Map(elements.map(({ set, key, value }) => [set + key, value]));
   for (const list of lists) {
-    const order = adoptOrder(list, (set, key) => values.get(set + key));
+    const order = yield* adoptOrder(list, (set, key) => values.get(set + key));
     if (order) orders.set(list.number, order);
   }
   return orders;

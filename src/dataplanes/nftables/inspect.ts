@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ServicePortKey, servicePortKey } from '../../forwarding/model.ts';
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import { inTurns } from '../../time/in-turns.ts';
 import type { Inspection } from '../contract.ts';
 import { Differences } from '../differences.ts';
 import { preparedChains, TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
@@ -28,7 +29,9 @@ import type { DesiredTables } from './table-facts.ts';
 const MOST_OPERATIONS = 1000;
 
 /** Compared in one event loop iteration: some milliseconds. */
-const ENDPOINTS_AT_ONCE = 4000;
+const ENDPOINTS_AT_ONCE = 4096;
+/** What a row without endpoints counts as. */
+const ROW_SIZE = 8;
 
 interface Kernel {
   readonly connection: NftConnection;
@@ -108,13 +111,13 @@ async function setRight(
   const names = { rows: new Set<string>(), sources: new Set<string>() };
   let handled = 0;
   for (const row of rows) {
-    handled += row.clusterEndpoints.length + row.localEndpoints.length;
+    const family = TABLE_OF_FAMILY[row.id.family];
+    const compared = await inTurns(comparisons[family].compare(row), ENDPOINTS_AT_ONCE);
+    handled += ROW_SIZE + row.clusterEndpoints.length + row.localEndpoints.length;
     if (handled > ENDPOINTS_AT_ONCE) {
       handled = 0;
       await nextTurn();
     }
-    const family = TABLE_OF_FAMILY[row.id.family];
-    const compared = comparisons[family].compare(row);
     const key = servicePortKey(row.id);
     names.rows.add(key);
     if (compared.parts.sources) names.sources.add(compared.parts.sources.name);

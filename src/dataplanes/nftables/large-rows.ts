@@ -1,13 +1,17 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
+import { inTurns } from '../../time/in-turns.ts';
 import type { RowChange } from '../contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { PlanProgress } from './plan-progress.ts';
-import { abandonRow, type PlannedRow, planRow, presentBefore } from './planned-row.ts';
+import { abandonRow, type PlannedRow, planInTurns, presentBefore } from './planned-row.ts';
 
 /** A row that is written in parts, and how far it has come. */
 export interface LargeRow extends PlannedRow {
   readonly progress: PlanProgress;
 }
+
+/** Endpoints that are planned in one event loop iteration: some milliseconds. */
+const PLANNED_AT_ONCE = 4096;
 
 /** The rows that are being written in parts. */
 export class LargeRows {
@@ -21,10 +25,10 @@ export class LargeRows {
    * The row as far as it is written. A change that is started is finished, even if another is
    * desired by then.
    */
-  begin(knowledge: Knowledge, change: RowChange): LargeRow | 'must wait' {
+  async begin(knowledge: Knowledge, change: RowChange): Promise<LargeRow | 'must wait'> {
     const known = this.#rows.get(change.key);
     if (known) return known;
-    const planned = planRow(knowledge, change);
+    const planned = await inTurns(planInTurns(knowledge, change), PLANNED_AT_ONCE);
     if (this.#isBusy(planned)) {
       abandonRow(knowledge, planned);
       return 'must wait';

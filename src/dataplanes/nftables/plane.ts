@@ -148,7 +148,7 @@ export class NftablesPlane implements DataPlane {
   async applyPart(change: RowChange): Promise<'unfinished' | 'finished'> {
     const { facts } = this.#knowledge;
     if (!facts) throw notInspected();
-    const part = this.#largeRows.begin(this.#knowledge, change);
+    const part = await this.#largeRows.begin(this.#knowledge, change);
     // Another row is writing or removing the same long list of source ranges.
     if (part === 'must wait') return 'unfinished';
     const transaction = new Transaction(this.#knowledge.state(part.family));

@@ -1,4 +1,5 @@
 import type { Forwarding, ServicePortKey } from '../../forwarding/model.ts';
+import { type InTurns, toEnd } from '../../forwarding/turns.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import type { RowChange } from '../contract.ts';
 import { knownRow } from '../row-change.ts';
@@ -20,6 +21,11 @@ export interface PlannedRow {
 
 /** Lists of source ranges count from here on. */
 export function planRow(knowledge: Knowledge, change: RowChange): PlannedRow {
+  return toEnd(planInTurns(knowledge, change));
+}
+
+/** The same, with pauses between endpoints. */
+export function* planInTurns(knowledge: Knowledge, change: RowChange): InTurns<PlannedRow> {
   const { key, id, after } = change;
   const before = knownRow(change.before);
   // A note is newer than the row that is named: an inspection read it, which may then have failed.
@@ -27,7 +33,9 @@ export function planRow(knowledge: Knowledge, change: RowChange): PlannedRow {
   const family = TABLE_OF_FAMILY[id.family];
   const { numbers, orders } = knowledge;
   const of = { numbers, orders, state: knowledge.state(family) };
-  const plan = found ? planRepair(found, after, { ...of, key }) : planChange(before, after, of);
+  const plan = found
+    ? yield* planRepair(found, after, { ...of, key })
+    : yield* planChange(before, after, of);
   const { held, released } = plan.sources;
   if (held) knowledge.countSources(family, held, 1);
   if (released) knowledge.countSources(family, released, -1);

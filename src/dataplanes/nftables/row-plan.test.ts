@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Endpoint, Forwarding } from '../../forwarding/model.ts';
+import { toEnd } from '../../forwarding/turns.ts';
 import { endpointPartsOf } from './row.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import { planChange } from './row-plan.ts';
@@ -36,7 +37,7 @@ describe('the plan of changed endpoints', () => {
         const after = { ...before, ...listsAfter };
         const numbers = newRowNumbers();
         const of = { numbers, orders: new Map(), state: emptyState('ip') };
-        const { steps } = planChange(before, after, of);
+        const { steps } = toEnd(planChange(before, after, of));
         const keys = (kind: 'want' | 'unwant') =>
           new Set(steps.flatMap((s) => (s.do === kind ? s.elements.map(({ key }) => key) : [])));
         assert.deepEqual(keys('want'), hairpins(after).difference(hairpins(before)));
@@ -44,4 +45,22 @@ describe('the plan of changed endpoints', () => {
       }),
     );
   });
+});
+
+describe('the plan of a row of very many endpoints', () => {
+  const many = row({ endpointCount: 20_000 });
+  const [, ...fewer] = many.clusterEndpoints;
+  for (const [what, before, after] of [
+    ['written', undefined, many],
+    ['deleted', many, undefined],
+    ['changed for the first time', many, { ...many, clusterEndpoints: fewer }],
+  ] as const) {
+    it(`is made with pauses when it is ${what}`, () => {
+      const numbers = newRowNumbers();
+      const of = { numbers, orders: new Map(), state: emptyState('ip') };
+      const pauses = [...planChange(before, after, of)];
+      assert.ok(pauses.length >= 19, `${pauses.length} pauses`);
+      assert.ok(Math.max(...pauses) <= 1024);
+    });
+  }
 });

@@ -1,4 +1,5 @@
 import type { Endpoint, Forwarding, ServicePortKey } from '../../forwarding/model.ts';
+import { type InTurns, toEnd } from '../../forwarding/turns.ts';
 import type { Class } from './classes.ts';
 import type { RowElement, SharedElement } from './elements.ts';
 import {
@@ -12,7 +13,7 @@ import {
   type SlotOrders,
 } from './endpoint-list.ts';
 import { listNumber } from './groups.ts';
-import { endpointPartsOf, partsOf, type RowParts, type SourceList } from './row.ts';
+import { endpointPartsOf, partsInTurns, type RowParts, type SourceList } from './row.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import { ROW_SETS, type RowSet } from './sets.ts';
 import { rangeElements } from './source-ranges.ts';
@@ -52,13 +53,13 @@ interface Circumstances {
 }
 
 /** From a row that the kernel has as it is. */
-export function planChange(
+export function* planChange(
   before: Forwarding | undefined,
   after: Forwarding | undefined,
   of: Circumstances,
-): RowPlan {
-  const [old, now] = partsOfBoth(before, after, of.numbers);
-  const lists = changeLists(old?.lists ?? [], now?.lists ?? [], of.orders);
+): InTurns<RowPlan> {
+  const [old, now] = yield* partsOfBoth(before, after, of.numbers);
+  const lists = yield* changeLists(old?.lists ?? [], now?.lists ?? [], of.orders);
   const elements = elementsBetween(old?.elements ?? [], now?.elements ?? []);
   return planOf({
     changes: [elements, ...lists],
@@ -73,13 +74,16 @@ export function planChange(
 }
 
 /** What is in both of them may be left out. */
-function partsOfBoth(
+function* partsOfBoth(
   before: Forwarding | undefined,
   after: Forwarding | undefined,
   numbers: RowNumbers,
-): [RowParts | undefined, RowParts | undefined] {
+): InTurns<[RowParts | undefined, RowParts | undefined]> {
   const isSameFront = before && after && before.frontends === after.frontends;
-  if (!isSameFront) return [before && partsOf(before, numbers), after && partsOf(after, numbers)];
+  if (!isSameFront) {
+    const old = before && (yield* partsInTurns(before, numbers));
+    return [old, after && (yield* partsInTurns(after, numbers))];
+  }
   const moved = movedAddresses(before, after);
   return [endpointPartsOf(before, numbers, moved), endpointPartsOf(after, numbers, moved)];
 }
@@ -104,15 +108,15 @@ function movedAddresses(before: Forwarding, after: Forwarding): ReadonlySet<stri
  * From what was found of a row. The known orders of its lists are those of the endpoints that it had
  * then; others may be desired by now, so the orders follow from what was found.
  */
-export function planRepair(
+export function* planRepair(
   present: Present,
   after: Forwarding | undefined,
   of: Circumstances & { readonly key: ServicePortKey },
-): RowPlan {
-  const now = partsOf(after, of.numbers);
-  const orders = adoptOrders(now.lists, present.elements);
+): InTurns<RowPlan> {
+  const now = yield* partsInTurns(after, of.numbers);
+  const orders = yield* adoptOrders(now.lists, present.elements);
   return planOf({
-    changes: [elementsBetween(present.elements, allElements(now, orders))],
+    changes: [elementsBetween(present.elements, yield* elementsInTurns(now, orders))],
     shared: { before: present.shared, after: now.shared },
     sources: { before: present.sources, after: now.sources },
     classes: now.classes,
@@ -125,20 +129,35 @@ export function planRepair(
   });
 }
 
-export function allElements(parts: RowParts, orders: SlotOrders): RowElement[] {
-  const lists = parts.lists.map((list) => listElements(list, orders.get(list.number)));
-  return parts.elements.concat(...lists);
+export function allElements(parts: RowParts, orders: SlotOrders): readonly RowElement[] {
+  return toEnd(elementsInTurns(parts, orders));
 }
 
-function changeLists(
+/** The same, with pauses between endpoints. */
+export function* elementsInTurns(
+  parts: RowParts,
+  orders: SlotOrders,
+): InTurns<readonly RowElement[]> {
+  let all = parts.elements;
+  for (const list of parts.lists) {
+    all = all.concat(yield* listElements(list, orders.get(list.number)));
+  }
+  return all;
+}
+
+function* changeLists(
   before: readonly EndpointListParts[],
   after: readonly EndpointListParts[],
   orders: SlotOrders,
-): ListChange[] {
+): InTurns<ListChange[]> {
   const numbers = new Set([...before, ...after].map(({ number }) => number));
   const of = (lists: readonly EndpointListParts[], number: number) =>
     lists.find((list) => list.number === number);
-  return [...numbers].map((number) => changeList(of(before, number), of(after, number), orders));
+  const changes: ListChange[] = [];
+  for (const number of numbers) {
+    changes.push(yield* changeList(of(before, number), of(after, number), orders));
+  }
+  return changes;
 }
 
 function planOf(of: {

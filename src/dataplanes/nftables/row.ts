@@ -6,6 +6,7 @@ import {
   servicePortKey,
   servicePortName,
 } from '../../forwarding/model.ts';
+import { type InTurns, toEnd } from '../../forwarding/turns.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import { PlaneError } from '../contract.ts';
 import { addressBytes, frontendKey, hostNumber, nodePortKey } from '../shared/nft/keys.ts';
@@ -17,6 +18,7 @@ import { groupNumber, type ListOf, listNumber } from './groups.ts';
 import type { RowNumbers } from './row-numbers.ts';
 import { frontendMap, type Where } from './sets.ts';
 import { sizeFor } from './sizes.ts';
+import { AT_ONCE } from './slot-order.ts';
 import { timeOutStep } from './time-outs.ts';
 
 /** Source ranges that some frontends of a row are limited to. */
@@ -39,12 +41,17 @@ export interface RowParts {
 const NO_PARTS: RowParts = { elements: [], lists: [], shared: [], classes: [] };
 
 export function partsOf(row: Forwarding | undefined, numbers: RowNumbers): RowParts {
+  return toEnd(partsInTurns(row, numbers));
+}
+
+/** The same, with pauses between endpoints. */
+export function* partsInTurns(row: Forwarding | undefined, numbers: RowNumbers): InTurns<RowParts> {
   if (!row) return NO_PARTS;
   const parts = new Parts(row, numbers);
   for (const frontend of row.frontends) {
     if (frontend.notServed === undefined) parts.add(frontend);
   }
-  return parts.finish();
+  return yield* parts.finish();
 }
 
 /**
@@ -61,7 +68,7 @@ export function endpointPartsOf(
   for (const frontend of row.frontends) {
     if (frontend.notServed === undefined) parts.addGroup(frontend);
   }
-  return parts.finish(among);
+  return toEnd(parts.finish(among));
 }
 
 /** The outcomes for the three source classes. */
@@ -96,11 +103,12 @@ class Parts {
     this.#number = numbers.rows.of(servicePortKey(row.id));
   }
 
-  finish(among?: ReadonlySet<string>): RowParts {
+  *finish(among?: ReadonlySet<string>): InTurns<RowParts> {
     const isForwarding = this.#classes.length > 0;
     for (const address of isForwarding ? localAddresses(this.#row, among) : []) {
       const bytes = addressBytes(address);
       this.#shared.push({ set: 'hairpin', key: bytes + bytes });
+      if (this.#shared.length % AT_ONCE === 0) yield AT_ONCE;
     }
     return {
       elements: this.#elements,

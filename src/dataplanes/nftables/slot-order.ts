@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../forwarding/model.ts';
+import type { InTurns } from '../../forwarding/turns.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import { endpointValue } from '../shared/nft/keys.ts';
 import { memberId, memberIds } from './numbers.ts';
@@ -38,8 +39,8 @@ export class SlotOrder {
   }
 
   /** The slots of a list that was never changed. */
-  static sorted(endpoints: readonly Endpoint[], isSticky: boolean): SlotOrder {
-    return new SlotOrder(sortedMembers(endpoints, isSticky), isSticky);
+  static *sorted(endpoints: readonly Endpoint[], isSticky: boolean): InTurns<SlotOrder> {
+    return new SlotOrder(yield* sortedMembers(endpoints, isSticky), isSticky);
   }
 
   get members(): readonly Member[] {
@@ -91,10 +92,18 @@ export class SlotOrder {
   }
 }
 
-export function sortedMembers(endpoints: readonly Endpoint[], isSticky: boolean): Member[] {
+export function* sortedMembers(
+  endpoints: readonly Endpoint[],
+  isSticky: boolean,
+): InTurns<Member[]> {
   const ids = isSticky ? memberIds(endpoints) : undefined;
-  return endpoints.map((endpoint, slot) => ({
-    value: endpointValue(endpoint),
-    id: ids?.[slot] ?? 0,
-  }));
+  const members: Member[] = [];
+  for (const endpoint of endpoints) {
+    members.push({ value: endpointValue(endpoint), id: ids?.[members.length] ?? 0 });
+    if (members.length % AT_ONCE === 0) yield AT_ONCE;
+  }
+  return members;
 }
+
+/** Endpoints between two points at which the work may be paused. */
+export const AT_ONCE = 1024;
