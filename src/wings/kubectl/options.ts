@@ -15,21 +15,28 @@ export interface NodesOptions {
 
 const USUAL_TIMEOUT_SECONDS = 15;
 const LONGEST_TIMEOUT_SECONDS = 600;
-const MS_PER_SECOND = 1000;
+export const MS_PER_SECOND = 1000;
 
 export function addNodesOptions(command: Command): Command {
-  return command
+  const asking = command
     .addOption(
       new Option('--node <name>', 'ask this node only; repeatable').argParser(
         (name: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), name],
       ),
     )
     .addOption(
-      new Option('--timeout <seconds>', 'how long each node may take')
-        .argParser(readSeconds)
-        .default(USUAL_TIMEOUT_SECONDS),
+      timeoutOption('how long each node may take', {
+        usual: USUAL_TIMEOUT_SECONDS,
+        longest: LONGEST_TIMEOUT_SECONDS,
+      }),
     )
-    .option('-n, --namespace <name>', 'the namespace of the agents', 'kube-system')
+    .option('-n, --namespace <name>', 'the namespace of the agents', 'kube-system');
+  return addClusterOptions(asking);
+}
+
+/** Which cluster, and in which form the answer is printed. */
+export function addClusterOptions(command: Command): Command {
+  return command
     .option('--context <name>', 'the context of the kubeconfig, as for kubectl')
     .option('--kubeconfig <path>', 'the kubeconfig, as for kubectl')
     .addOption(
@@ -39,10 +46,17 @@ export function addNodesOptions(command: Command): Command {
     );
 }
 
-function readSeconds(text: string): number {
-  const seconds = Number(text);
-  if (seconds > 0 && seconds <= LONGEST_TIMEOUT_SECONDS) return seconds;
-  throw new InvalidArgumentError(`must be from 1 to ${LONGEST_TIMEOUT_SECONDS}`);
+/** In seconds. */
+export function timeoutOption(
+  about: string,
+  { usual, longest }: { readonly usual: number; readonly longest: number },
+): Option {
+  const read = (text: string): number => {
+    const seconds = Number(text);
+    if (seconds > 0 && seconds <= longest) return seconds;
+    throw new InvalidArgumentError(`must be from 1 to ${longest}`);
+  };
+  return new Option('--timeout <seconds>', about).argParser(read).default(usual);
 }
 
 /** The cluster that the options name, and its nodes. */

@@ -1,10 +1,11 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command } from 'commander';
 import { arrayAt, isRecord, type JsonRecord, textAt } from '../../cluster/json.ts';
 import { colours } from '../../commands/terminal/colour.ts';
 import { printJson, printNote, printPage } from '../../commands/terminal/print.ts';
 import { interruptible } from './interruptible.ts';
 import { type Kubectl, openKubectl } from './kubectl.ts';
 import { widthNow } from './nodes-view.ts';
+import { addClusterOptions, MS_PER_SECOND, timeoutOption } from './options.ts';
 import { backSteps } from './swap/back-steps.ts';
 import { imageOf, isParked } from './swap/checks.ts';
 import { type Asking, readDaemonSet } from './swap/daemon-sets.ts';
@@ -29,7 +30,6 @@ interface SwapOptions {
 const EXIT = { kubectl: 1, check: 3 } as const;
 const USUAL_SECONDS = 240;
 const LONGEST_SECONDS = 3_600;
-const MS_PER_SECOND = 1_000;
 const CALL_MS = 15_000;
 
 /** `kubectl fairlead swap`: kube-proxy to Fairlead, on all nodes of a cluster that is in use. */
@@ -87,30 +87,19 @@ function firstImageOf(daemonSet: JsonRecord): string {
 }
 
 function addSwapOptions(command: Command): Command {
-  return command
+  const stepping = command
     .option('--dry-run', 'print the steps and their commands, and change nothing')
     .option(
       '--image <name>',
       'the image of Fairlead; default: the one that runs, else that of deploy/manifests',
     )
     .addOption(
-      new Option('--timeout <seconds>', 'how long each step may take until its check holds')
-        .argParser(readSeconds)
-        .default(USUAL_SECONDS),
-    )
-    .option('--context <name>', 'the context of the kubeconfig, as for kubectl')
-    .option('--kubeconfig <path>', 'the kubeconfig, as for kubectl')
-    .addOption(
-      new Option('-o, --output <form>', 'text for people, json for programs')
-        .choices(['text', 'json'])
-        .default('text'),
+      timeoutOption('how long each step may take until its check holds', {
+        usual: USUAL_SECONDS,
+        longest: LONGEST_SECONDS,
+      }),
     );
-}
-
-function readSeconds(text: string): number {
-  const seconds = Number(text);
-  if (seconds > 0 && seconds <= LONGEST_SECONDS) return seconds;
-  throw new InvalidArgumentError(`must be from 1 to ${LONGEST_SECONDS}`);
+  return addClusterOptions(stepping);
 }
 
 async function follow(

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemCode } from '../../cluster/errors.ts';
+import { CommandError } from '../../commands/command-error.ts';
 
 export const SECRET_FILE_MODE = 0o600;
 export const PUBLIC_FILE_MODE = 0o644;
@@ -87,4 +88,22 @@ export async function textOf(path: string): Promise<string | undefined> {
 
 export function sha256Of(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** Work on files that says, where the system rejects it, what could not be done and why. */
+export async function orCommandError<T>(
+  { what, code }: { readonly what: string; readonly code: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = systemCode(error);
+    if (reason === undefined) throw error;
+    throw new CommandError(`${what}: ${reason}`, {
+      code,
+      next: 'run it as root; if it is root, check that the file system is writable',
+      cause: error,
+    });
+  }
 }

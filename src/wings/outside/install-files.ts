@@ -1,10 +1,10 @@
 import { dirname, relative } from 'node:path';
-import { systemCode } from '../../cluster/errors.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import type { Done } from './apply-objects.ts';
 import {
   makeFolder,
   missingFolders,
+  orCommandError,
   PUBLIC_FOLDER_MODE,
   SECRET_FOLDER_MODE,
   textOf,
@@ -73,15 +73,5 @@ export async function installFile(
 }
 
 async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === undefined) throw error;
-    throw new CommandError(`cannot write ${path}: ${code}`, {
-      code: 'FILE_UNWRITABLE',
-      next: 'run it as root; if it is root, check that the file system is writable',
-      cause: error,
-    });
-  }
+  return await orCommandError({ what: `cannot write ${path}`, code: 'FILE_UNWRITABLE' }, work);
 }

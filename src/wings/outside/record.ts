@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { systemCode } from '../../cluster/errors.ts';
 import { arrayAt, isRecord, type JsonRecord, parseJson, textAt } from '../../cluster/json.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import {
   makeFolder,
+  orCommandError,
   SECRET_FILE_MODE,
   SECRET_FOLDER_MODE,
   sha256Of,
@@ -155,17 +155,7 @@ async function writeRecord(root: string, record: OutsideRecord): Promise<void> {
 }
 
 async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === undefined) throw error;
-    throw new CommandError(`${what}: ${code}`, {
-      code: 'OUTSIDE_RECORD_UNREADABLE',
-      next: 'run it as root; if it is root, check that the file system is writable',
-      cause: error,
-    });
-  }
+  return await orCommandError({ what, code: 'OUTSIDE_RECORD_UNREADABLE' }, work);
 }
 
 function recordFrom(value: JsonRecord): OutsideRecord {
