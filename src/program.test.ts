@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { commandsFor, commandTree } from './command-tree.ts';
 import { runProgram } from './commands/program.ts';
+import { NEEDS_WINGS } from './wings/testing/needs-wings.ts';
 
 async function run(t: TestContext, ...args: readonly string[]) {
   const out: string[] = [];
@@ -23,7 +24,7 @@ const IN_GROUPS = COMMANDS.flatMap((group) =>
 );
 
 describe('the help', () => {
-  it('has every verb under a heading', async (t) => {
+  it('has every verb under a heading', NEEDS_WINGS, async (t) => {
     const { code, out } = await run(t, '--help');
     assert.equal(code, 0);
     const headings = [
@@ -81,7 +82,7 @@ describe('a wrong command line', () => {
     'names no mode': [['cleanup', '--mode', 'x'], "error: option '--mode <mode>' argument 'x'"],
   };
   for (const [name, [args, first]] of Object.entries(cases)) {
-    it(`that ${name} ends with 2`, async (t) => {
+    it(`that ${name} ends with 2`, NEEDS_WINGS, async (t) => {
       const { code, out, err } = await run(t, ...args);
       assert.deepEqual({ code, out }, { code: 2, out: '' });
       assert.ok(err.startsWith(first), err);

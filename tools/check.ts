@@ -39,9 +39,10 @@ const CHECKS: readonly Check[] = [
   },
   { name: 'links', about: 'links', argv: ['node', 'tools/links/main.ts'] },
   { name: 'dead', about: 'dead code', argv: ['knip'] },
+  { name: 'core', about: 'without any wing', argv: ['node', 'tools/wings/main.ts', 'all'] },
 ];
 
-/** Minutes each, so only for who asks by name; CI does. */
+/** Minutes each, so only for who asks by name; CI does by night. */
 const LONG_CHECKS: readonly Check[] = [
   { name: 'wings', about: 'each wing taken off', argv: ['node', 'tools/wings/main.ts'] },
   { name: 'quotas', about: 'each quota taken away', argv: ['node', 'tools/quotas/main.ts'] },

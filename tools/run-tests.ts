@@ -4,6 +4,7 @@
  * core in a copy without wings, `--but-core` all others.
  */
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { planTests } from './testing/plan.ts';
@@ -20,10 +21,12 @@ const MOST_AT_ONCE = 4;
 const root = join(import.meta.dirname, '..');
 const { flags, args } = readArguments(process.argv.slice(2));
 const kernelAt = args.indexOf('--kernel');
-const { run, skipped } = planTests(await codeFiles(root), {
+const files = await codeFiles(root);
+const { run, skipped } = planTests(files, {
   isRoot: process.getuid?.() === 0,
   only: args,
   part: flags.has('--core') ? 'core' : flags.has('--but-core') ? 'others' : undefined,
+  needingWings: flags.has('--but-core') ? needingWings(files) : new Set(),
 });
 
 if (flags.has('--core-alone')) {
@@ -47,6 +50,13 @@ if (kernelAt === -1 && !flags.has('--core-alone') && skipped.length > 0) {
 function readArguments(given: readonly string[]) {
   const isFlag = (arg: string): boolean => ['--core', '--core-alone', '--but-core'].includes(arg);
   return { flags: new Set(given.filter(isFlag)), args: given.filter((arg) => !isFlag(arg)) };
+}
+
+function needingWings(all: readonly string[]): ReadonlySet<string> {
+  const tests = all.filter((file) => file.startsWith('src/') && file.endsWith('.test.ts'));
+  return new Set(
+    tests.filter((file) => readFileSync(join(root, file), 'utf8').includes('NEEDS_WINGS')),
+  );
 }
 
 /** What is left when every wing is off must work alone. */

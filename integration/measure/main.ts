@@ -5,11 +5,6 @@ const MEASURE: Group = {
   about: 'Measures parts of Fairlead alone; `npm run bench` compares it with kube-proxy.',
   commands: [
     {
-      name: 'size',
-      about: 'time and memory from connecting to a complete model, compared with a bare client',
-      load: () => import('./size/command.ts'),
-    },
-    {
       name: 'scale',
       about: 'cost of changes, starts and memory in large clusters, with limits',
       load: () => import('./scale/command.ts'),

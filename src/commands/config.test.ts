@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { NEEDS_WINGS } from '../wings/testing/needs-wings.ts';
 import { configCommand } from './config.ts';
 import { configReference } from './config-views.ts';
 import { normalizeArguments } from './kube-proxy-flags.ts';
@@ -45,7 +46,7 @@ test('shows in the table the origin of every value, and the differences to kube-
   assert.match(line(out, 'logging.verbosity') ?? '', /2 +--v$/);
 });
 
-test('accepts flags as kube-proxy does', async (context) => {
+test('accepts flags as kube-proxy does', NEEDS_WINGS, async (context) => {
   const { code, out } = await run(
     context,
     ...['-o', 'json', '--proxy_mode', 'ipvs', '--oom-score-adj', '-5', '--masquerade-all', '-v3'],

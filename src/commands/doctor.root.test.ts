@@ -6,6 +6,7 @@ import { before, describe, it, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Report } from '../doctor/report.ts';
 import { enterOwnNetwork, run } from '../linux/netlink/testing/own-namespace.ts';
+import { NEEDS_WINGS } from '../wings/testing/needs-wings.ts';
 import { runCommand } from './basis/testing/run-command.ts';
 import { layNetwork, startAgent } from './doctor/testing/examined-node.ts';
 import { doctorCommand } from './doctor.ts';
@@ -133,7 +134,7 @@ describe('fairlead doctor', () => {
     assert.deepEqual(await readdir(folder), ['bundle.tar.gz']);
   });
 
-  it('says what it could not ask without capabilities', () => {
+  it('says what it could not ask without capabilities', NEEDS_WINGS, () => {
     const argv = [process.execPath, MAIN, 'doctor', '--run-folder', '/nonexistent', '-o', 'json'];
     const script = `setpriv --bounding-set=-all --inh-caps=-all "$@" || echo "exit $?"`;
     const out = run(['sh', '-c', script, 'sh', ...argv]);

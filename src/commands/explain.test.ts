@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { condition, conditionsWith } from '../agent/servers/testing/conditions.ts';
 import type { Explanation } from '../explain/explanation.ts';
+import { NEEDS_WINGS } from '../wings/testing/needs-wings.ts';
 import { type CommandRun, runCommand } from './basis/testing/run-command.ts';
 import { type ServedAgentOptions, serveAgent } from './basis/testing/served-agent.ts';
 import { CommandError } from './command-error.ts';
@@ -51,7 +52,7 @@ describe('fairlead explain, as text of 80 columns', () => {
     ]);
   });
 
-  it('promises no equal share where an IPVS scheduler gives none', async (t) => {
+  it('promises no equal share where an IPVS scheduler gives none', NEEDS_WINGS, async (t) => {
     const shares = async (scheduler: string, target: string) => {
       const flags = ['--proxy-mode', 'ipvs', '--ipvs-scheduler', scheduler];
       const { candidates } = (await explained(t, target, ...flags)) as Explanation;
@@ -151,7 +152,7 @@ describe('fairlead explain, codes and exit codes', () => {
     }
   });
 
-  it('lets pass in mode iptables what its rules do not reject', async (t) => {
+  it('lets pass in mode iptables what its rules do not reject', NEEDS_WINGS, async (t) => {
     const { out } = await explain(t, '10.96.0.10:82', '--proxy-mode', 'iptables', '-o', 'json');
     assert.equal(JSON.parse(out).predicted.action, 'pass');
   });
@@ -165,7 +166,7 @@ describe('fairlead explain, sources', () => {
     assert.equal(itself.candidates[0].hairpin, true);
   });
 
-  it('says how a pod that reaches itself sees itself, in each mode', async (t) => {
+  it('says how a pod that reaches itself sees itself, in each mode', NEEDS_WINGS, async (t) => {
     const said = async (mode: string) => {
       const asked = ['shop/web', '--from', 'pod:shop/web-x2x4', '--proxy-mode', mode];
       const { remarks } = (await explained(t, ...asked)) as Explanation;
@@ -179,7 +180,7 @@ describe('fairlead explain, sources', () => {
     assert.match((await said('userspace')) ?? '', /sees an address of this node/);
   });
 
-  it('calls no connection masqueraded that its socket makes', async (t) => {
+  it('calls no connection masqueraded that its socket makes', NEEDS_WINGS, async (t) => {
     const fromNode = async (mode: string) => {
       const { elsewhere } = (await explained(t, 'shop/web', '--proxy-mode', mode)) as Explanation;
       return elsewhere.find(({ where }) => where === 'from this node')?.more;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { NEEDS_WINGS } from '../wings/testing/needs-wings.ts';
 import { runProgram } from './program.ts';
 import { renderCommand } from './render.ts';
 
@@ -47,41 +48,49 @@ test('shows what is done, what the kernel has for it, and what the rules do', as
   assert.ok(!out.includes('\x1b'), 'no colours where nobody sees them');
 });
 
-test('shows the entries of the hooks before the rules behind in socket-ebpf', async (context) => {
-  const { code, out } = await run(context, 'shop/web:http', '--mode', 'socket-ebpf');
-  assert.equal(code, 0);
-  assert.match(out, /in table ip fairlead, behind socket hooks$/m);
-  assert.match(
-    out,
-    /ebpf +frontends +10\.96\.0\.10 tcp 80 from pod : slots \S+ +the socket gets one of 2 endpoints/,
-  );
-  assert.match(out, /10\.96\.0\.10:80 +socket hooks > nat-prerouting > dispatch/);
-  const raw = await run(
-    context,
-    'shop/web:http',
-    '--mode',
-    'socket-ebpf',
-    '--raw',
-    '--family',
-    'ip',
-  );
-  assert.match(
-    raw.out,
-    /^ebpf frontends \{ 10\.96\.0\.10 tcp 80 from pod : slots .* \} {2}# the socket/m,
-  );
-  assert.match(raw.out, /^table ip fairlead \{/m);
-});
+test(
+  'shows the entries of the hooks before the rules behind in socket-ebpf',
+  NEEDS_WINGS,
+  async (context) => {
+    const { code, out } = await run(context, 'shop/web:http', '--mode', 'socket-ebpf');
+    assert.equal(code, 0);
+    assert.match(out, /in table ip fairlead, behind socket hooks$/m);
+    assert.match(
+      out,
+      /ebpf +frontends +10\.96\.0\.10 tcp 80 from pod : slots \S+ +the socket gets one of 2 endpoints/,
+    );
+    assert.match(out, /10\.96\.0\.10:80 +socket hooks > nat-prerouting > dispatch/);
+    const raw = await run(
+      context,
+      'shop/web:http',
+      '--mode',
+      'socket-ebpf',
+      '--raw',
+      '--family',
+      'ip',
+    );
+    assert.match(
+      raw.out,
+      /^ebpf frontends \{ 10\.96\.0\.10 tcp 80 from pod : slots .* \} {2}# the socket/m,
+    );
+    assert.match(raw.out, /^table ip fairlead \{/m);
+  },
+);
 
-test('shows no hook entries for a namespace that is left to packets in socket-ebpf', async (context) => {
-  const left = ['-f', join(import.meta.dirname, 'render/testdata/left-to-packets.yaml')];
-  const { code, out } = await run(context, 'shop/web:http', '--mode', 'socket-ebpf', ...left);
-  assert.equal(code, 0);
-  assert.match(out, /in table ip fairlead, without socket hooks$/m);
-  assert.match(out, /10\.96\.0\.10:80 +nat-prerouting > dispatch/);
-  assert.ok(!out.includes('ebpf'));
-  const nftables = await run(context, 'shop/web:http', ...left);
-  assert.match(nftables.out, /in table ip fairlead$/m);
-});
+test(
+  'shows no hook entries for a namespace that is left to packets in socket-ebpf',
+  NEEDS_WINGS,
+  async (context) => {
+    const left = ['-f', join(import.meta.dirname, 'render/testdata/left-to-packets.yaml')];
+    const { code, out } = await run(context, 'shop/web:http', '--mode', 'socket-ebpf', ...left);
+    assert.equal(code, 0);
+    assert.match(out, /in table ip fairlead, without socket hooks$/m);
+    assert.match(out, /10\.96\.0\.10:80 +nat-prerouting > dispatch/);
+    assert.ok(!out.includes('ebpf'));
+    const nftables = await run(context, 'shop/web:http', ...left);
+    assert.match(nftables.out, /in table ip fairlead$/m);
+  },
+);
 
 test('shows all Services without a name', async (context) => {
   const { out } = await run(context);
@@ -134,36 +143,44 @@ test('warns about a node that is not in the cluster', async (context) => {
   assert.match(err, /Node elsewhere does not exist/);
 });
 
-test('shows the path hook by hook in iptables mode, with a sentence for each rule', async (context) => {
-  const { code, out, err } = await run(context, '--mode', 'iptables', 'shop/web:http');
-  const given = '--mode iptables --cluster-cidr 10.1.0.0/16';
-  assert.deepEqual([code, err], [0, `${ABOUT} with ${given}, node node1 (iptables)\n`]);
-  assert.match(out, /^shop\/web:http {2}TCP, IPv4, by iptables$/m);
-  assert.match(out, /node port 30080 +node-port +2 +2, masq +1 here/);
-  assert.match(
-    out,
-    /node port 30080 +nat PREROUTING > KUBE-SERVICES > KUBE-NODEPORTS > KUBE-EXT-(\w+) > KUBE-SVC-\1 or KUBE-SVL-\1 > KUBE-SEP-\w+ or KUBE-SEP-\w+\n +filter FORWARD > KUBE-FORWARD\n +nat POSTROUTING > KUBE-POSTROUTING$/m,
-  );
-  const chain = /nat KUBE-SVL-\w+\n +# (.+)\n +(.+)\n/.exec(out);
-  assert.match(chain?.[1] ?? '', /^takes endpoint 10\.1\.0\.1:8080 and goes on in KUBE-SEP-\w+$/);
-  assert.match(chain?.[2] ?? '', /^-A KUBE-SVL-\w+ .* -j KUBE-SEP-\w+$/);
-});
+test(
+  'shows the path hook by hook in iptables mode, with a sentence for each rule',
+  NEEDS_WINGS,
+  async (context) => {
+    const { code, out, err } = await run(context, '--mode', 'iptables', 'shop/web:http');
+    const given = '--mode iptables --cluster-cidr 10.1.0.0/16';
+    assert.deepEqual([code, err], [0, `${ABOUT} with ${given}, node node1 (iptables)\n`]);
+    assert.match(out, /^shop\/web:http {2}TCP, IPv4, by iptables$/m);
+    assert.match(out, /node port 30080 +node-port +2 +2, masq +1 here/);
+    assert.match(
+      out,
+      /node port 30080 +nat PREROUTING > KUBE-SERVICES > KUBE-NODEPORTS > KUBE-EXT-(\w+) > KUBE-SVC-\1 or KUBE-SVL-\1 > KUBE-SEP-\w+ or KUBE-SEP-\w+\n +filter FORWARD > KUBE-FORWARD\n +nat POSTROUTING > KUBE-POSTROUTING$/m,
+    );
+    const chain = /nat KUBE-SVL-\w+\n +# (.+)\n +(.+)\n/.exec(out);
+    assert.match(chain?.[1] ?? '', /^takes endpoint 10\.1\.0\.1:8080 and goes on in KUBE-SEP-\w+$/);
+    assert.match(chain?.[2] ?? '', /^-A KUBE-SVL-\w+ .* -j KUBE-SEP-\w+$/);
+  },
+);
 
-test('prints input for iptables-restore with --raw in iptables mode, of one family on request', async (context) => {
-  const { out } = await run(context, '--mode', 'iptables', '--raw', '--family', 'ip');
-  assert.match(out, /^# for iptables-restore --noflush\n\*mangle\n/);
-  assert.deepEqual(out.match(/^(\*\w+|COMMIT)$/gm), [
-    ...['*mangle', 'COMMIT', '*filter', 'COMMIT', '*nat', 'COMMIT'],
-  ]);
-  assert.match(out, /^:KUBE-SVL-\w+ - \[0:0\]$/m);
-  const refused =
-    /^-A KUBE-SERVICES -d 10\.96\.0\.11\/32 -p udp .*"shop\/empty has no endpoints".* -j REJECT/m;
-  assert.match(out, refused);
-  const both = await run(context, '--mode', 'iptables', '--raw');
-  assert.match(both.out, /^# for ip6tables-restore --noflush$/m);
-});
+test(
+  'prints input for iptables-restore with --raw in iptables mode, of one family on request',
+  NEEDS_WINGS,
+  async (context) => {
+    const { out } = await run(context, '--mode', 'iptables', '--raw', '--family', 'ip');
+    assert.match(out, /^# for iptables-restore --noflush\n\*mangle\n/);
+    assert.deepEqual(out.match(/^(\*\w+|COMMIT)$/gm), [
+      ...['*mangle', 'COMMIT', '*filter', 'COMMIT', '*nat', 'COMMIT'],
+    ]);
+    assert.match(out, /^:KUBE-SVL-\w+ - \[0:0\]$/m);
+    const refused =
+      /^-A KUBE-SERVICES -d 10\.96\.0\.11\/32 -p udp .*"shop\/empty has no endpoints".* -j REJECT/m;
+    assert.match(out, refused);
+    const both = await run(context, '--mode', 'iptables', '--raw');
+    assert.match(both.out, /^# for ip6tables-restore --noflush$/m);
+  },
+);
 
-test('has the same chains as JSON in iptables mode', async (context) => {
+test('has the same chains as JSON in iptables mode', NEEDS_WINGS, async (context) => {
   const { out } = await run(context, '--mode', 'iptables', '-o', 'json', 'shop/web');
   const [page] = JSON.parse(out) as {
     frontends: { path: string[] }[];
@@ -174,15 +191,22 @@ test('has the same chains as JSON in iptables mode', async (context) => {
   assert.ok(page.frontends.every(({ path }) => path[0]?.startsWith('nat PREROUTING > ')));
 });
 
-test('shows mode ipvs in words and as commands, with the scheduler of the flags', async (context) => {
-  const flags = ['--mode', 'ipvs', '--ipvs-scheduler', 'mh'];
-  const { code, out } = await run(context, ...flags, 'shop/web:http');
-  assert.equal(code, 0);
-  assert.match(out, /^shop\/web:http {2}TCP, IPv4, in table ip fairlead, behind IPVS$/m);
-  assert.match(out, /^BY HAND\n {2}ipvsadm -A -t 10\.96\.0\.10:80 -s mh -b mh-fallback,mh-port$/m);
-  const json = await run(context, ...flags, '-o', 'json', 'shop/web:http');
-  const [page] = JSON.parse(json.out);
-  assert.equal(page.commands[1], 'ipvsadm -a -t 10.96.0.10:80 -r 10.1.0.1:8080 -m -w 1');
-  const raw = await run(context, ...flags, '--raw', '--family', 'ip', 'shop/web:http');
-  assert.match(raw.out, /^table ip fairlead \{.*^table ip fairlead-ipvs \{.*^ipvsadm -A /ms);
-});
+test(
+  'shows mode ipvs in words and as commands, with the scheduler of the flags',
+  NEEDS_WINGS,
+  async (context) => {
+    const flags = ['--mode', 'ipvs', '--ipvs-scheduler', 'mh'];
+    const { code, out } = await run(context, ...flags, 'shop/web:http');
+    assert.equal(code, 0);
+    assert.match(out, /^shop\/web:http {2}TCP, IPv4, in table ip fairlead, behind IPVS$/m);
+    assert.match(
+      out,
+      /^BY HAND\n {2}ipvsadm -A -t 10\.96\.0\.10:80 -s mh -b mh-fallback,mh-port$/m,
+    );
+    const json = await run(context, ...flags, '-o', 'json', 'shop/web:http');
+    const [page] = JSON.parse(json.out);
+    assert.equal(page.commands[1], 'ipvsadm -a -t 10.96.0.10:80 -r 10.1.0.1:8080 -m -w 1');
+    const raw = await run(context, ...flags, '--raw', '--family', 'ip', 'shop/web:http');
+    assert.match(raw.out, /^table ip fairlead \{.*^table ip fairlead-ipvs \{.*^ipvsadm -A /ms);
+  },
+);

@@ -33,11 +33,5 @@ export function costParts(): Part[] {
       plans: NIGHTLY,
       seconds: 1000,
     }),
-    part('size', {
-      about: 'time and memory of the model compared with a bare client',
-      command: npm('measure', 'size'),
-      plans: NIGHTLY,
-      seconds: 240,
-    }),
   ];
 }

@@ -27,16 +27,29 @@ const SOME_SABOTAGES =
 export const PARTS: readonly Part[] = [
   ...preparation(),
   part('checks', {
-    about: 'types, lint, layers, texts, names of modes, file maps, links, lock files, dead code',
+    about:
+      'types, lint, layers, texts, names of modes, file maps, links, lock files, dead code, the core without wings',
     command: npm('check'),
     plans: BOTH,
-    seconds: 32,
+    seconds: 40,
   }),
-  part('tests', {
-    about: 'every unit and root test',
-    command: ['npm', 'test'],
+  part('tests-core', {
+    about: 'the unit and root tests of the core, in a copy without wings',
+    command: ['npm', 'test', '--', '--core-alone'],
     plans: BOTH,
-    seconds: 540,
+    seconds: 160,
+  }),
+  part('tests-others', {
+    about: 'the tests of wings, test beds and tools, and those of parts together',
+    command: ['npm', 'test', '--', '--but-core'],
+    plans: BOTH,
+    seconds: 372,
+  }),
+  part('wings', {
+    about: 'each wing taken off: types and dead code',
+    command: npm('check', 'wings'),
+    plans: NIGHTLY,
+    seconds: 100,
   }),
   ...policy(),
   ...conformanceOnLanding(),
@@ -159,7 +172,7 @@ function conformanceOnLanding(): Part[] {
     }),
   );
   const first = PROXIES.filter(({ name }) => name === FIRST_PROXY);
-  return [...first.map((proxy) => conformance(proxy, BOTH)), ...differing];
+  return [...first.map((proxy) => conformance(proxy, RUN)), ...differing];
 }
 
 function cover(proxy: string): string[] {
@@ -169,6 +182,19 @@ function cover(proxy: string): string[] {
 function conformanceByNight(): Part[] {
   const others = PROXIES.filter(({ name }) => name !== FIRST_PROXY);
   return [
+    // The same proxy as before each merge; what it does on nodes needs no wing.
+    part('conformance-core', {
+      about: `every scenario on nodes, with ${FIRST_PROXY} in a copy without wings`,
+      command: npm('core-alone', 'conformance/main.ts', ...OF_FIRST_PROXY, '--only', INSIDE),
+      plans: NIGHTLY,
+      seconds: 240,
+    }),
+    part('conformance-outside', {
+      about: `every scenario outside of the cluster, with ${FIRST_PROXY}`,
+      command: npm('conformance', ...OF_FIRST_PROXY, '--only', '^outside/'),
+      plans: NIGHTLY,
+      seconds: 90,
+    }),
     ...others.map((proxy) => conformance(proxy, NIGHTLY)),
     ...['vxlan', 'docker', 'pod-policy', 'two-uplinks'].map((network) =>
       part(`conformance-${network}`, {

@@ -159,7 +159,7 @@ export const LAYERS: readonly Layer[] = [
       'src/command-tree.test.ts',
       'src/program.test.ts',
     ],
-    uses: ['commands', 'wing commands', 'modes', 'linux'],
+    uses: ['commands', 'wing commands', 'wing registry', 'modes', 'linux'],
     packages: ['commander'],
     builtins: 'ordinary',
   },
@@ -220,7 +220,7 @@ export const LAYERS: readonly Layer[] = [
   {
     // The one file by which the core reaches wings.
     name: 'wing registry',
-    paths: ['src/wings/registry.ts'],
+    paths: ['src/wings/registry.ts', 'src/wings/testing/'],
     uses: [],
     typesFrom: ['modes', 'linux'],
     loads: [...WING_LAYERS, ...WORDS_LAYERS],

@@ -38,6 +38,15 @@ describe('planTests', () => {
     assert.deepEqual(planTests(files, { isRoot: true, only: ['nightly'] }).run, [files[0]]);
   });
 
+  it('parts the tests of the core from all others, which have those that need wings too', () => {
+    const files = ['lab/a.test.ts', 'src/b.test.ts', 'src/c.test.ts', 'src/wings/ipvs/d.test.ts'];
+    const wishes = { isRoot: true, only: [], needingWings: new Set(['src/c.test.ts']) };
+    const core = planTests(files, { ...wishes, part: 'core' }).run;
+    const others = planTests(files, { ...wishes, part: 'others' }).run;
+    assert.deepEqual(core, ['src/b.test.ts', 'src/c.test.ts']);
+    assert.deepEqual(others, ['lab/a.test.ts', 'src/c.test.ts', 'src/wings/ipvs/d.test.ts']);
+  });
+
   it('finds nothing for a path that is not there', () => {
     assert.deepEqual(planTests(FILES, { isRoot: true, only: ['adresses'] }).run, []);
   });

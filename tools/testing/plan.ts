@@ -17,12 +17,16 @@ export interface TestWishes {
   readonly only: readonly string[];
   /** Tests of the core alone, or all but these. Undefined: all. */
   readonly part?: 'core' | 'others' | undefined;
+  /** Files of the core with tests that are skipped where there is no wing: they run with the others too. */
+  readonly needingWings?: ReadonlySet<string>;
 }
 
 export function planTests(files: readonly string[], wishes: TestWishes): TestPlan {
-  const { isRoot, only, part } = wishes;
+  const { isRoot, only, part, needingWings } = wishes;
   const isAsked = (file: string): boolean =>
-    part === undefined || (part === 'core') === isCore(file);
+    part === undefined ||
+    (part === 'core') === isCore(file) ||
+    (part === 'others' && needingWings?.has(file) === true);
   const tests = files.filter(
     (file) =>
       file.endsWith('.test.ts') &&

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { runCommand } from '../commands/run.ts';
 import { leavingWith, scratchWithout } from './scratch.ts';
-import { WINGS, type WingRow } from './table.ts';
+import { WINGS } from './table.ts';
 
 export interface Removal {
   readonly names: readonly string[];
@@ -12,61 +12,95 @@ export interface Removal {
 }
 
 const TIMEOUT_MS = 240_000;
+const AT_ONCE = 2;
 
-/** Takes wings off in scratch copies, one by one with what stands on them, then all at once. */
-export async function* checkRemovals(
+/** Takes wings off in scratch copies, one after the other with what stands on it; calls back after each. */
+export async function checkEach(
   root: string,
   names: readonly string[],
-  signal: AbortSignal,
-): AsyncGenerator<Removal> {
+  how: { readonly signal: AbortSignal; readonly onChecked: (removal: Removal) => void },
+): Promise<void> {
+  const { signal, onChecked } = how;
   // Exports that only the test beds use are dead here in any case.
-  const usual = new Set(await deadCode(root, [], signal));
-  for (const name of names) {
-    yield await checkRemoval(root, { wings: leavingWith([name]), usual }, signal);
-  }
-  if (names.length === WINGS.length) yield await checkRemoval(root, { wings: WINGS }, signal);
+  const usual = usualDeadCode(root, signal);
+  const queue = names.values();
+  const worker = async (): Promise<void> => {
+    for (const name of queue) onChecked(await checkOne(root, name, { usual, signal }));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-async function checkRemoval(
+/** Takes all of them off. What several share is unused then, and that is no mistake. */
+export async function checkCore(root: string, signal: AbortSignal): Promise<Removal> {
+  const startedAtMs = performance.now();
+  await using scratch = await scratchWithout(root, WINGS);
+  const tools = { root, signal };
+  const problems = await Promise.all(
+    [TYPES, LAYERS].map((check) => problemsBy(check, scratch.folder, tools)),
+  );
+  return { names: ['all'], problems: problems.flat(), tookMs: performance.now() - startedAtMs };
+}
+
+async function usualDeadCode(root: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  await using scratch = await scratchWithout(root, []);
+  return new Set(await deadCode(scratch.folder, { root, signal }));
+}
+
+async function checkOne(
   root: string,
-  removed: { readonly wings: readonly WingRow[]; readonly usual?: ReadonlySet<string> },
-  signal: AbortSignal,
+  name: string,
+  how: { readonly usual: Promise<ReadonlySet<string>>; readonly signal: AbortSignal },
 ): Promise<Removal> {
   const startedAtMs = performance.now();
-  const { wings, usual } = removed;
-  const checks: readonly [what: string, program: string, ...args: string[]][] = [
-    ['types', 'tsc', '--noEmit', '-p', 'tsconfig.src.json'],
-    ['layers', process.execPath, 'tools/layers/main.ts'],
-  ];
+  const wings = leavingWith([name]);
   await using scratch = await scratchWithout(root, wings);
-  const outcomes = await Promise.all(
-    checks.map(async ([what, program, ...args]) => {
-      const command = { program, args, folder: scratch.folder, env: environment(root) };
-      return { what, ...(await runCommand({ ...command, timeoutMs: TIMEOUT_MS, signal })) };
-    }),
-  );
-  const failed = outcomes
-    .filter(({ ok }) => !ok)
-    .map(({ what, output }) => `${what}:\n${output.trimEnd()}`);
-  // Without all of them, what several share is unused, and that is no mistake.
-  const dead = usual
-    ? (await deadCode(root, wings, signal)).filter((line) => !usual.has(line))
-    : [];
+  const tools = { root, signal: how.signal };
+  const [failed, dead] = await Promise.all([
+    problemsBy(TYPES, scratch.folder, tools),
+    deadCode(scratch.folder, tools),
+  ]);
+  const usual = await how.usual;
+  const more = dead.filter((line) => !usual.has(line));
   return {
-    names: wings.map(({ name }) => name),
-    problems: dead.length === 0 ? failed : [...failed, `only this wing uses:\n${dead.join('\n')}`],
+    names: wings.map((wing) => wing.name),
+    problems: more.length === 0 ? failed : [...failed, `only this wing uses:\n${more.join('\n')}`],
     tookMs: performance.now() - startedAtMs,
   };
 }
 
-/** Lines about files and exports of src that nothing uses, sorted. */
-async function deadCode(
-  root: string,
-  wings: readonly WingRow[],
-  signal: AbortSignal,
+interface Tools {
+  /** The checkout, whose packages are used. */
+  readonly root: string;
+  readonly signal: AbortSignal;
+}
+
+interface Check {
+  readonly what: string;
+  readonly argv: readonly [string, ...string[]];
+}
+
+export const TYPES: Check = {
+  what: 'types',
+  argv: ['tsc', '--noEmit', '-p', 'tsconfig.src.json'],
+};
+export const LAYERS: Check = {
+  what: 'layers',
+  argv: [process.execPath, 'tools/layers/main.ts'],
+};
+
+/** What a check says about a copy; empty: it passes. */
+export async function problemsBy(
+  { what, argv: [program, ...args] }: Check,
+  folder: string,
+  { root, signal }: Tools,
 ): Promise<readonly string[]> {
-  await using scratch = await scratchWithout(root, wings);
-  const { folder } = scratch;
+  const command = { program, args, folder, env: environment(root) };
+  const { ok, output } = await runCommand({ ...command, timeoutMs: TIMEOUT_MS, signal });
+  return ok ? [] : [`${what}:\n${output.trimEnd()}`];
+}
+
+/** Lines about files and exports of src that nothing uses, sorted. */
+async function deadCode(folder: string, { root, signal }: Tools): Promise<readonly string[]> {
   const path = join(folder, 'knip.json');
   const config = JSON.parse(await readFile(path, 'utf8')) as { entry: string[] };
   const entry = config.entry.filter((pattern) => /^(?:src\/|\{src,)/.test(pattern));

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { WINGS, type WingRow } from './table.ts';
@@ -24,10 +24,16 @@ export function leavingWith(names: readonly string[]): readonly WingRow[] {
 /** Test beds test the whole, wings included. */
 const BEDS = ['bench/', 'conformance/', 'e2e/', 'integration/', 'lab/'];
 
-/** The checkout as it stands, with what is not committed. */
-export async function scratchWithout(root: string, wings: readonly WingRow[]): Promise<Scratch> {
+/** The checkout as it stands, with what is not committed; test beds only on request. */
+export async function scratchWithout(
+  root: string,
+  wings: readonly WingRow[],
+  { withBeds = false } = {},
+): Promise<Scratch> {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-without-'));
-  const folders = [...BEDS, ...wings.flatMap((wing) => wing.folders)];
+  // Tests start programs of it as other users.
+  await chmod(folder, 0o755);
+  const folders = [...(withBeds ? [] : BEDS), ...wings.flatMap((wing) => wing.folders)];
   const files = filesOf(root).filter((file) => !folders.some((gone) => file.startsWith(gone)));
   for (const parent of new Set(files.map((file) => dirname(file)))) {
     await mkdir(join(folder, parent), { recursive: true });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
+import { NEEDS_WINGS } from '../../wings/testing/needs-wings.ts';
 import { renderCommand } from '../render.ts';
 import { servicesCommand } from '../services.ts';
 import { manyServices } from './testing/many-services.ts';
@@ -43,18 +44,22 @@ const render = (t: TestContext, ...args: string[]) => runCommand(t, renderComman
 const firstLine = (text: string): string => text.split('\n')[0] ?? '';
 
 describe('a command without flags', () => {
-  it('answers with the configuration, mode and node of the agent of this machine', async (t) => {
-    const config = 'mode: iptables\nclusterCIDR: 10.1.0.0/16\niptables: {masqueradeAll: true}\n';
-    const runFolder = await agentWith(t, config);
-    const told = await services(t, '--run-folder', runFolder, 'shop/web');
-    assert.equal(told.code, 0);
-    assert.equal(firstLine(told.err), 'from the agent on node1 (iptables, pid 4121)');
-    assert.match(told.out, /10\.96\.0\.10:80 +cluster-ip +2, masq +2, masq +2, masq/);
-    const rendered = await render(t, '--run-folder', runFolder, 'shop/web');
-    assert.equal(firstLine(rendered.err), 'from the agent on node1 (iptables, pid 4121)');
-    assert.match(rendered.out, /^shop\/web:http {2}TCP, IPv4, by iptables$/m);
-    assert.match(rendered.out, /10\.96\.0\.10:80 +cluster-ip +2, masq +2, masq +2, masq/);
-  });
+  it(
+    'answers with the configuration, mode and node of the agent of this machine',
+    NEEDS_WINGS,
+    async (t) => {
+      const config = 'mode: iptables\nclusterCIDR: 10.1.0.0/16\niptables: {masqueradeAll: true}\n';
+      const runFolder = await agentWith(t, config);
+      const told = await services(t, '--run-folder', runFolder, 'shop/web');
+      assert.equal(told.code, 0);
+      assert.equal(firstLine(told.err), 'from the agent on node1 (iptables, pid 4121)');
+      assert.match(told.out, /10\.96\.0\.10:80 +cluster-ip +2, masq +2, masq +2, masq/);
+      const rendered = await render(t, '--run-folder', runFolder, 'shop/web');
+      assert.equal(firstLine(rendered.err), 'from the agent on node1 (iptables, pid 4121)');
+      assert.match(rendered.out, /^shop\/web:http {2}TCP, IPv4, by iptables$/m);
+      assert.match(rendered.out, /10\.96\.0\.10:80 +cluster-ip +2, masq +2, masq +2, masq/);
+    },
+  );
 
   it('has its basis in JSON', async (t) => {
     const runFolder = await agentWith(t, 'mode: nftables\n');
@@ -89,7 +94,7 @@ describe('a command without flags', () => {
 });
 
 describe('flags that are given', () => {
-  it('win over the agent, and the line shows it', async (t) => {
+  it('win over the agent, and the line shows it', NEEDS_WINGS, async (t) => {
     const runFolder = await agentWith(t, 'mode: nftables\nclusterCIDR: 10.1.0.0/16\n');
     const { err, out } = await render(t, '--run-folder', runFolder, '--mode', 'iptables');
     assert.equal(
@@ -111,7 +116,7 @@ describe('flags that are given', () => {
 
 describe('a file', () => {
   for (const mode of ['nftables', 'iptables', 'socket-ebpf', 'tc-ebpf']) {
-    it(`with mode ${mode} is rendered in it`, async (t) => {
+    it(`with mode ${mode} is rendered in it`, NEEDS_WINGS, async (t) => {
       const isKubeProxys = mode === 'nftables' || mode === 'iptables';
       const config = await configFile(
         t,
@@ -129,7 +134,7 @@ describe('a file', () => {
     });
   }
 
-  it('with a mode is overridden by --mode', async (t) => {
+  it('with a mode is overridden by --mode', NEEDS_WINGS, async (t) => {
     const config = await configFile(t, 'mode: nftables\nfairlead: {mode: socket-ebpf}\n');
     const args = ['-f', SHOP, '--node', 'node1', '--config', config, '--mode', 'iptables'];
     const { err, out } = await render(t, ...args);

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { PlaneError } from '../../dataplanes/contract.ts';
 import type { Part } from '../../modes/part.ts';
 import { allParts } from '../../modes/registry.ts';
+import { NEEDS_WINGS } from '../../wings/testing/needs-wings.ts';
 import { CommandError } from '../command-error.ts';
 import { type CleanableMachine, cleanMachine } from './clean-machine.ts';
 
@@ -53,7 +54,7 @@ test('reports what was removed', async (t) => {
   ]);
 });
 
-test('reports when there was nothing to remove', async (t) => {
+test('reports when there was nothing to remove', NEEDS_WINGS, async (t) => {
   const { machine, said } = stage(t);
   const removePart = async ({ name }: Part) =>
     name === 'iptables' ? undefined : { frontends: [], holdings: [] };
@@ -71,7 +72,7 @@ test('reports when there was nothing to remove', async (t) => {
   ]);
 });
 
-test('counts one object in the singular', async (t) => {
+test('counts one object in the singular', NEEDS_WINGS, async (t) => {
   const { machine, said } = stage(t);
   const holdings = [
     { what: 'processes', count: 1 },
@@ -113,7 +114,7 @@ test('keeps conntrack entries and settings when one mode is removed', async (t) 
   assert.deepEqual(done, ['nftables']);
 });
 
-test('continues after a failure, and reports it', async (t) => {
+test('continues after a failure, and reports it', NEEDS_WINGS, async (t) => {
   const { machine, done, said } = stage(t);
   const locked = new PlaneError('the lock is held', { code: 'LOCKED', next: 'wait' });
   const removePart: CleanableMachine['removePart'] = async (part) => {

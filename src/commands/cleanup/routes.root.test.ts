@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { enterOwnNetwork, ip, run } from '../../linux/netlink/testing/own-namespace.ts';
+import { NEEDS_WINGS } from '../../wings/testing/needs-wings.ts';
 import { kernelMachine } from './kernel-machine.ts';
 
 const FOLDERS = { runFolder: '/nonexistent', pinFolder: '/nonexistent' };
@@ -30,20 +31,24 @@ describe('cleanup of routes', () => {
     assert.equal(left(), before);
   });
 
-  it('removes the routing rules and routes of a pod network whose agent was killed', async () => {
-    ip('rule add priority 119 lookup 120 proto 120');
-    run(['ip', '-6', 'rule', 'add', 'priority', '119', 'lookup', '120', 'proto', '120']);
-    ip('route add local 10.244.1.5 dev lo table 120 proto 120 src 127.0.0.1');
-    ip('route add local fd00:10:244::5 dev lo table 120 proto 120');
-    ip('route add local 203.0.113.9 dev lo table 120');
-    const told = 'the pod network (2 routing rules, 2 routes)';
-    const before = podNetwork();
-    const planned = await kernelMachine({ ...FOLDERS, dryRun: true }).removeRoutes();
-    assert.equal(planned.at(-1), told);
-    assert.equal(podNetwork(), before);
-    assert.equal((await kernelMachine(FOLDERS).removeRoutes()).at(-1), told);
-    assert.equal(podNetwork(), 'local 203.0.113.9 dev lo scope host');
-  });
+  it(
+    'removes the routing rules and routes of a pod network whose agent was killed',
+    NEEDS_WINGS,
+    async () => {
+      ip('rule add priority 119 lookup 120 proto 120');
+      run(['ip', '-6', 'rule', 'add', 'priority', '119', 'lookup', '120', 'proto', '120']);
+      ip('route add local 10.244.1.5 dev lo table 120 proto 120 src 127.0.0.1');
+      ip('route add local fd00:10:244::5 dev lo table 120 proto 120');
+      ip('route add local 203.0.113.9 dev lo table 120');
+      const told = 'the pod network (2 routing rules, 2 routes)';
+      const before = podNetwork();
+      const planned = await kernelMachine({ ...FOLDERS, dryRun: true }).removeRoutes();
+      assert.equal(planned.at(-1), told);
+      assert.equal(podNetwork(), before);
+      assert.equal((await kernelMachine(FOLDERS).removeRoutes()).at(-1), told);
+      assert.equal(podNetwork(), 'local 203.0.113.9 dev lo scope host');
+    },
+  );
 });
 
 function podNetwork(): string {

@@ -5,6 +5,7 @@ import { condition, conditionsWith, snapshotWith } from '../../agent/servers/tes
 import type { StatusPage } from '../../agent/status-page.ts';
 import { gapOf, SERVER_FEATURES, type ServerReport } from '../../cluster/server-report.ts';
 import type { Attachment } from '../../dataplanes/contract.ts';
+import { NEEDS_WINGS } from '../../wings/testing/needs-wings.ts';
 import { type StatusForm, statusView } from './view.ts';
 
 const TABLES: readonly Attachment[] = [
@@ -43,7 +44,7 @@ describe('status of a healthy node', () => {
     ]);
   });
 
-  it('names the hooks that are attached', () => {
+  it('names the hooks that are attached', NEEDS_WINGS, () => {
     const hook = (name: string): Attachment => ({ place: 'cgroup', name, isAttached: true });
     const interfaces: Attachment = { place: 'tc', name: 'eth0', isAttached: true };
     const attachments = [hook('connect4'), hook('connect6'), interfaces, ...TABLES];
@@ -142,19 +143,23 @@ describe('status of a node in trouble', () => {
     assert.ok(text.includes('in the kernel: 4 of 5 service ports, 1 pending'));
   });
 
-  it('names programs and tables that are not attached, and why that cannot be read', () => {
-    const attachments: Attachment[] = [
-      { place: 'cgroup', name: 'connect4', isAttached: false },
-      { place: 'tc', name: 'eth0', isAttached: false },
-      { place: 'nftables', name: 'table ip fairlead', isAttached: false },
-    ];
-    const [first, second] = lines(page({ mode: 'tc-ebpf', attachments }));
-    const text = `${first}${second?.slice(1)}`;
-    const what = 'socket hook connect4, program on interface eth0, nftables table ip fairlead';
-    assert.equal(text, `! not in the kernel: ${what}`);
-    const unread = lines(page({ attachments: [], attachmentsFailure: FAILURE }));
-    assert.equal(unread[0], '! cannot read what is attached in the kernel: the kernel says no');
-  });
+  it(
+    'names programs and tables that are not attached, and why that cannot be read',
+    NEEDS_WINGS,
+    () => {
+      const attachments: Attachment[] = [
+        { place: 'cgroup', name: 'connect4', isAttached: false },
+        { place: 'tc', name: 'eth0', isAttached: false },
+        { place: 'nftables', name: 'table ip fairlead', isAttached: false },
+      ];
+      const [first, second] = lines(page({ mode: 'tc-ebpf', attachments }));
+      const text = `${first}${second?.slice(1)}`;
+      const what = 'socket hook connect4, program on interface eth0, nftables table ip fairlead';
+      assert.equal(text, `! not in the kernel: ${what}`);
+      const unread = lines(page({ attachments: [], attachmentsFailure: FAILURE }));
+      assert.equal(unread[0], '! cannot read what is attached in the kernel: the kernel says no');
+    },
+  );
 
   it('names the process that made an external change, once', () => {
     const by = { pid: 812, program: 'nft' };
