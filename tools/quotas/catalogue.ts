@@ -95,10 +95,6 @@ export const QUOTAS: readonly PlantedQuota[] = [
     file: 'src/wings/ipvs/plane/room.ts',
     replace: 'this.#shares.hasRoom(namespace, more)',
     by: 'true',
-    test: {
-      path: 'src/wings/ipvs/plane/room.test.ts',
-      words: 'are left to the plane behind, and those of another namespace are served',
-    },
   },
   {
     bound: 'frontends and rows of the forwarder, userspace',
