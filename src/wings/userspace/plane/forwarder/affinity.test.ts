@@ -9,7 +9,7 @@ const QUESTION: Question = { address: '10.96.0.1', port: 80, source: 'pod' };
 
 /** A sticky row with ten endpoints, and a thread that asks for clients. */
 function sticky(affinitySeconds = 10) {
-  const { directory, clock, memory, thread } = testDirectory();
+  const { directory, clock, memory, thread, gone } = testDirectory();
   const cluster = Array.from({ length: 10 }, (_, index) => `10.0.0.${index} 80`);
   const row = testRow('web', { affinitySeconds, cluster });
   directory.rows.apply({ set: row });
@@ -17,7 +17,7 @@ function sticky(affinitySeconds = 10) {
     const { row: number, list } = thread.find(QUESTION) ?? { row: 0, list: 'cluster' };
     return directory.stick({ row: number, list, client, not });
   };
-  return { directory, clock, memory, thread, row, stick };
+  return { directory, clock, memory, thread, gone, row, stick };
 }
 
 describe('affinity', () => {
@@ -73,6 +73,15 @@ describe('affinity', () => {
       if (slot !== gone) assert.equal(stick(`1.1.1.${index}`), slot);
       else assert.notEqual(stick(`1.1.1.${index}`), gone);
     }
+  });
+
+  it('counts the connection of a client, so that threads hear when its endpoint leaves', () => {
+    const { directory, stick, row, memory, gone } = sticky();
+    const slot = stick('1.1.1.1') ?? -1;
+    assert.equal(memory.open[slot], 1);
+    const { endpoint } = directory.slots.identity(slot);
+    directory.rows.apply({ change: row.key, cluster: { added: [], removed: [endpoint] } });
+    assert.deepEqual(gone, [slot]);
   });
 
   it('forgets everything when the row loses its affinity or is deleted', () => {

@@ -92,7 +92,9 @@ it('has the same digests and shows threads the same as if the last rows were the
         }
       }
       const fresh = testDirectory();
-      for (const each of rows.values()) fresh.directory.rows.apply({ set: each });
+      // Of two rows with the same frontend the same one has it, in whatever order they come.
+      const turned = [...rows.values()].toReversed();
+      for (const each of turned) fresh.directory.rows.apply({ set: each });
       const digests = [...rows.values()].map((each) => [each.key, rowDigest(each)] as const);
       assert.deepEqual(new Map(directory.rows.digests()), new Map(digests));
       for (const each of QUESTIONS) {
@@ -118,6 +120,23 @@ it('prefers the exact address to a node port', () => {
   assert.deepEqual(thread.find(QUESTION)?.endpoints, ['10.0.0.1 80', '10.0.0.2 80']);
   const elsewhere = { ...QUESTION, address: '192.168.0.1' };
   assert.deepEqual(thread.find(elsewhere)?.endpoints, ['10.0.0.9 80']);
+});
+
+it('gives a frontend that two rows claim to the first key, and to the other when that one goes', () => {
+  const a = testRow('a', { cluster: ['10.0.0.1 80'] });
+  const b = testRow('b', { cluster: ['10.0.0.2 80'] });
+  for (const rows of [
+    [a, b],
+    [b, a],
+  ]) {
+    const { directory, thread } = testDirectory();
+    for (const row of rows) directory.rows.apply({ set: row });
+    assert.deepEqual(thread.find(QUESTION)?.endpoints, a.cluster);
+    directory.rows.apply({ delete: a.key });
+    assert.deepEqual(thread.find(QUESTION)?.endpoints, b.cluster);
+    directory.rows.apply({ delete: b.key });
+    assert.equal(thread.find(QUESTION), undefined);
+  }
 });
 
 it('tells threads of endpoints that left their row and have connections, and of no others', () => {

@@ -58,6 +58,32 @@ const afterBeingBusy = (answer: ToThread): void =>
   node.main.tellTogether([answer, ...Array.from({ length: 4 }, () => BUSY)]);
 
 describe('traps', () => {
+  // Fails when `onAnswer` of dialler.ts forgets that the slot counts the pair already.
+  it('counts no connection whose client is gone when the answer comes', async () => {
+    const endpoint = await node.serve((socket) => socket.end());
+    const { client, answer } = await waiting([endpoint]);
+    const told = await answer(endpoint.slot);
+    client.resetAndDestroy();
+    const open = (): number => Atomics.load(new Int32Array(node.main.memory.connections), 0);
+    await eventually(() => open() === 0, 'the pair is closed');
+    node.main.tell(told);
+    await node.main.ask({ tell: 'pulse' });
+    assert.equal(node.main.openCount(endpoint.slot), 0);
+  });
+
+  it('asks again when the endpoint of an answer leaves right after it', async () => {
+    const left = await node.serve((socket) => socket.end('left'));
+    const other = await node.serve((socket) => socket.end('other'));
+    const { client, answer } = await waiting([left, other]);
+    const heard = readAll(client);
+    const told = await answer(left.slot);
+    node.main.onStick = ({ not }) => (not.includes(left.slot) ? other.slot : null);
+    node.main.tellTogether([told, { tell: 'gone', slots: [left.slot] }]);
+    assert.equal(await heard, 'other');
+    assert.equal(node.main.openCount(left.slot), 0);
+    client.destroy();
+  });
+
   // Fails when `#open` of thread.ts ignores the mask of the event: no second event comes.
   it('delivers what the event that tells of the connection carries as well', async () => {
     const endpoint = await node.serve((socket) => socket.end('first words'));
