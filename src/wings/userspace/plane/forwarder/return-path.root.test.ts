@@ -64,7 +64,7 @@ async function dials(): Promise<string[]> {
 
 async function holder(): Promise<StartedProgram> {
   const program = await startProgram(HOLDER, [String(MARK)]);
-  assert.deepEqual(JSON.parse(program.said), { IPv4: true, IPv6: true });
+  assert.equal(program.said.trim(), 'open');
   return program;
 }
 
