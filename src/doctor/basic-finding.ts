@@ -13,16 +13,13 @@ export interface BasicFinding {
   readonly next?: string;
 }
 
-export const good = (what: string): BasicFinding => finding('ok', what);
-export const warning = (what: string, next: string): BasicFinding => finding('note', what, next);
-export const problem = (what: string, next?: string): BasicFinding =>
-  finding('problem', what, next);
-export const skipped = (what: string, next?: string): BasicFinding =>
-  finding('unasked', what, next);
+export const good = (what: string): BasicFinding => ({ level: 'ok', what });
 
-function finding(level: Level, what: string, next?: string): BasicFinding {
-  return next === undefined ? { level, what } : { level, what, next };
-}
+export const problem = (what: string, next?: string): BasicFinding => ({
+  level: 'problem',
+  what,
+  ...(next === undefined ? {} : { next }),
+});
 
 export function ofLevel<Found extends BasicFinding>(
   level: Level,

@@ -1,15 +1,9 @@
 import type { RestClient } from '../../../cluster/rest.ts';
-import {
-  type BasicFinding,
-  good,
-  problem,
-  skipped,
-  warning,
-} from '../../../doctor/basic-finding.ts';
+import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
 import { systemClock } from '../../../time/clock.ts';
 import { dateText, spanText } from '../dates.ts';
 import { type TokenClaims, tokenClaims } from '../token-claims.ts';
-import { check } from './check.ts';
+import { check, skipped, warning } from './check.ts';
 import { type ClusterView, mayDo } from './cluster-view.ts';
 
 const LATE =

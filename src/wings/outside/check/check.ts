@@ -23,3 +23,15 @@ export function check(
 ): OutsideCheck {
   return { name, run: async (context) => [await find(context)] };
 }
+
+export const warning = (what: string, next: string): BasicFinding => ({
+  level: 'note',
+  what,
+  next,
+});
+
+export const skipped = (what: string, next?: string): BasicFinding => ({
+  level: 'unasked',
+  what,
+  ...(next === undefined ? {} : { next }),
+});

@@ -2,8 +2,8 @@ import { type Cidr, contains, formatCidr, parseCidrs } from '../../../addresses/
 import { parseIp } from '../../../addresses/ip.ts';
 import { countText } from '../../../commands/status/words.ts';
 import type { Settings } from '../../../config/settings.ts';
-import { type BasicFinding, good, problem, warning } from '../../../doctor/basic-finding.ts';
-import { check } from './check.ts';
+import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
+import { check, warning } from './check.ts';
 import type { ClusterView } from './cluster-view.ts';
 
 const SHOWN = 3;

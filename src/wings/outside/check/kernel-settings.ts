@@ -1,8 +1,8 @@
 import type { Settings } from '../../../config/settings.ts';
-import { type BasicFinding, good, warning } from '../../../doctor/basic-finding.ts';
+import { type BasicFinding, good } from '../../../doctor/basic-finding.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
 import { SysctlError } from '../../../linux/sysctl-error.ts';
-import { check } from './check.ts';
+import { check, warning } from './check.ts';
 import { probePods, sampleOf } from './pod-routes.ts';
 
 const STRICT = 1;

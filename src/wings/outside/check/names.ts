@@ -1,19 +1,13 @@
 import { canonicalIp } from '../../../addresses/ip.ts';
 import { systemCode } from '../../../cluster/errors.ts';
-import {
-  type BasicFinding,
-  good,
-  problem,
-  skipped,
-  warning,
-} from '../../../doctor/basic-finding.ts';
+import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
 import { runProgramToEnd } from '../../../linux/run-program.ts';
 import { resolvedLeaks } from '../dns/leaks.ts';
 import { knownName } from '../dns/plan.ts';
 import { THIS_MACHINE } from '../paths.ts';
 import { readAgent, whyNotServing } from './agent.ts';
 import { askDns } from './ask-dns.ts';
-import { check } from './check.ts';
+import { check, skipped, warning } from './check.ts';
 import { clusterIpOf } from './cluster-view.ts';
 import { type DnsAnswer, TYPE_A, TYPE_AAAA } from './dns-message.ts';
 

@@ -1,13 +1,7 @@
 import { type Cidr, contains, formatCidr, parseCidrs } from '../../../addresses/cidr.ts';
 import { parseIp } from '../../../addresses/ip.ts';
-import {
-  type BasicFinding,
-  good,
-  problem,
-  skipped,
-  warning,
-} from '../../../doctor/basic-finding.ts';
-import { check } from './check.ts';
+import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
+import { check, skipped, warning } from './check.ts';
 import type { ListedEndpoint } from './listed.ts';
 import type { KnownNetwork, MachineView } from './machine-view.ts';
 

@@ -1,15 +1,9 @@
 import { formatCidr, parseCidr } from '../../../addresses/cidr.ts';
 import { parseIp } from '../../../addresses/ip.ts';
-import {
-  type BasicFinding,
-  good,
-  problem,
-  skipped,
-  warning,
-} from '../../../doctor/basic-finding.ts';
+import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
 import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import { lookUpRoute } from '../../../linux/route/routes.ts';
-import { check } from './check.ts';
+import { check, skipped, warning } from './check.ts';
 import { type Connected, connectedText, tryConnect } from './connect.ts';
 import type { ListedEndpoint } from './listed.ts';
 

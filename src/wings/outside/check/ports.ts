@@ -1,11 +1,11 @@
 import type { Settings } from '../../../config/settings.ts';
-import { type BasicFinding, good, problem, warning } from '../../../doctor/basic-finding.ts';
+import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
 import { socketOwners } from '../../../linux/host-sockets/socket-owner.ts';
 import { listHostSockets } from '../../../linux/host-sockets/watch-host-sockets.ts';
 import { networkProcesses } from '../../../linux/network-processes.ts';
 import { NftConnection } from '../../../linux/nftables/connection.ts';
 import { openNetfilter } from '../../../modes/netfilter.ts';
-import { check } from './check.ts';
+import { check, warning } from './check.ts';
 import { hostPort } from './pod-routes.ts';
 
 const OWN_PROGRAM = 'fairlead';

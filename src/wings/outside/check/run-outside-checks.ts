@@ -1,9 +1,9 @@
 import { ClusterError } from '../../../cluster/errors.ts';
-import { type BasicFinding, problem, skipped } from '../../../doctor/basic-finding.ts';
+import { type BasicFinding, problem } from '../../../doctor/basic-finding.ts';
 import { runChecks } from '../../../doctor/run-checks.ts';
 import { NetlinkError } from '../../../linux/netlink/errors.ts';
 import { apiServer } from './api-server.ts';
-import type { CheckContext, OutsideCheck } from './check.ts';
+import { type CheckContext, type OutsideCheck, skipped } from './check.ts';
 import type { CheckedFinding } from './view.ts';
 
 const NOT_DONE = skipped('not done within the deadline');
