@@ -1,6 +1,11 @@
-/** `npm run check -- weight`: lines of the core, lines and files of src, words of the docs. */
+/**
+ * `npm run check -- weight`: lines of the core, lines and files of src, words of the docs. With `--write`,
+ * the table of docs/wings.md.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BOUNDS } from './bounds.ts';
+import { PAGE, stale, withTable } from './page.ts';
 import { complaints, weigh } from './weigh.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -15,7 +20,13 @@ for (const [what, bound] of Object.entries(BOUNDS)) {
 }
 const wrong = complaints(weighed, BOUNDS);
 for (const line of wrong) console.error(`tools/ratchet/bounds.ts: ${line}`);
-if (wrong.length > 0) process.exitCode = 1;
+const page = join(root, PAGE);
+if (process.argv.includes('--write')) {
+  await writeFile(page, withTable(await readFile(page, 'utf8'), byPart));
+}
+const old = stale(await readFile(page, 'utf8'), byPart);
+for (const line of old) console.error(`${PAGE}: ${line}`);
+if (wrong.length + old.length > 0) process.exitCode = 1;
 
 function number(value: number): string {
   return value.toLocaleString('en-US').padStart(8);

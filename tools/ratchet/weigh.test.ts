@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { stale, withTable } from './page.ts';
 import { complaints, weigh } from './weigh.ts';
 
 const WEIGHED = { coreLines: 1_000, srcLines: 2_000, srcFiles: 100, docWords: 5_000 };
@@ -44,5 +45,16 @@ describe('a bound', () => {
 
   it('is lowered with what was taken away', () => {
     assert.match(complaints({ ...WEIGHED, docWords: 4_900 }, WEIGHED)[0] ?? '', /lower its bound/);
+  });
+});
+
+describe('the map of wings', () => {
+  it('is stale when a wing has grown by more than a twentieth', () => {
+    const text = '# Map\n<!-- wings:begin -->\n<!-- wings:end -->\n';
+    const sized = (lines: number) => new Map([['ipvs', { files: 1, lines }]]);
+    const page = withTable(text, sized(1_000));
+    assert.deepEqual(stale(page, sized(1_050)), []);
+    assert.match(stale(page, sized(1_060))[0] ?? '', /^ipvs has 1060 lines/);
+    assert.equal(stale(text, sized(1_000)).length, 1);
   });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -36,5 +37,15 @@ describe('a wing that is taken off', () => {
     assert.doesNotMatch(left, /name: 'ipvs'/);
     const others = WINGS.filter(({ name }) => name !== 'ipvs');
     for (const { name } of others) assert.match(left, new RegExp(`name: '${name}'`));
+  });
+
+  it('has what leaves with it where the table says', () => {
+    const paths = WINGS.flatMap(({ folders, alsoOf }) => [...folders, ...alsoOf]);
+    // A wing may have no part in src/linux.
+    const missing = paths.filter((path) => !existsSync(join(root, path)));
+    assert.deepEqual(
+      missing.filter((path) => !path.startsWith('src/linux/')),
+      [],
+    );
   });
 });

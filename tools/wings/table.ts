@@ -9,6 +9,8 @@ export interface WingRow {
   readonly kind: 'mode' | 'commands';
   /** Everything that leaves with it, from the root of the project, each with `/` at the end. */
   readonly folders: readonly string[];
+  /** Outside of src, what is about nothing else: pages, test beds, rows of CI. It leaves by hand. */
+  readonly alsoOf: readonly string[];
   /** Wings that it is built on: it leaves with each of them. */
   readonly standsOn?: readonly string[];
 }
@@ -20,6 +22,12 @@ export const WINGS: readonly WingRow[] = [
     state: 'finished',
     kind: 'mode',
     folders: ['src/wings/iptables/', 'src/linux/iptables/'],
+    alsoOf: [
+      'docs/iptables.md',
+      'integration/compare/iptables/',
+      'integration/break/drift/',
+      'deploy/iptables-legacy/',
+    ],
   },
   {
     name: 'ipvs',
@@ -27,6 +35,7 @@ export const WINGS: readonly WingRow[] = [
     state: 'finished',
     kind: 'mode',
     folders: ['src/wings/ipvs/', 'src/linux/ipvs/'],
+    alsoOf: ['docs/ipvs.md', 'docs/ipvs.svg', 'tools/ci/guest-parts.ts'],
   },
   {
     name: 'ebpf',
@@ -35,6 +44,7 @@ export const WINGS: readonly WingRow[] = [
     state: 'kept',
     kind: 'mode',
     folders: ['src/wings/ebpf/', 'src/linux/ebpf/'],
+    alsoOf: ['docs/ebpf.md', 'bpf/', 'deploy/ebpf/', 'integration/tests/socket-hooks/'],
   },
   {
     name: 'userspace',
@@ -42,6 +52,15 @@ export const WINGS: readonly WingRow[] = [
     state: 'finished',
     kind: 'mode',
     folders: ['src/wings/userspace/', 'src/linux/userspace/'],
+    alsoOf: [
+      'docs/userspace.md',
+      'docs/userspace.svg',
+      'docs/userspace/',
+      'bench/forwarding/',
+      'deploy/userspace/',
+      'integration/break/traps/',
+      'integration/tests/userspace/',
+    ],
   },
   {
     name: 'top',
@@ -49,6 +68,7 @@ export const WINGS: readonly WingRow[] = [
     state: 'kept',
     kind: 'commands',
     folders: ['src/wings/top/', 'src/linux/top/'],
+    alsoOf: ['docs/top.md', 'integration/measure/top/', 'integration/tests/top/'],
   },
   {
     name: 'view',
@@ -56,6 +76,12 @@ export const WINGS: readonly WingRow[] = [
     state: 'kept',
     kind: 'commands',
     folders: ['src/wings/view/'],
+    alsoOf: [
+      'docs/view.md',
+      'integration/measure/view/',
+      'integration/tests/view/',
+      'integration/tests/view-data/',
+    ],
     standsOn: ['top'],
   },
   {
@@ -64,6 +90,16 @@ export const WINGS: readonly WingRow[] = [
     state: 'kept',
     kind: 'commands',
     folders: ['src/wings/outside/', 'src/linux/outside/'],
+    alsoOf: [
+      'docs/outside.md',
+      'docs/outside.svg',
+      'docs/shell.md',
+      'conformance/scenarios/outside/',
+      'integration/measure/shell/',
+      'integration/tests/outside/',
+      'integration/tests/outside-init/',
+      'integration/tests/shell/',
+    ],
   },
   {
     name: 'kubectl',
@@ -71,5 +107,6 @@ export const WINGS: readonly WingRow[] = [
     state: 'kept',
     kind: 'commands',
     folders: ['src/wings/kubectl/', 'src/linux/kubectl/'],
+    alsoOf: ['docs/kubectl.md', 'e2e/plugin/', 'e2e/swap/', 'integration/tests/kubectl/'],
   },
 ];
