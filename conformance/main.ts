@@ -162,7 +162,7 @@ function scenariosFor(
   }
   const all = inReach.filter(({ setup }) => hasApiOf(version, setup?.proxySince ?? version));
   for (const scenario of inReach.filter((each) => !all.includes(each))) {
-    process.stderr.write(`  left out: ${scenario.name}: ${name} refuses its configuration\n`);
+    process.stderr.write(`  left out: ${scenario.name}: ${name} rejects its configuration\n`);
   }
   if (!options.differing) return all;
   const choice = differingFor(name, all, options.cover);

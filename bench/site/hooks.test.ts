@@ -14,11 +14,11 @@ describe('assertHooked()', () => {
 
   it('rejects a proxy that has attached no program, and accepts one that has', async () => {
     const place = { cgroupPath: '/nowhere', pinFolder };
-    const refused = { code: 'LAB_USAGE', message: /no programs/ };
-    await assert.rejects(assertHooked(undefined), refused);
-    await assert.rejects(assertHooked(place), refused);
+    const rejected = { code: 'LAB_USAGE', message: /no programs/ };
+    await assert.rejects(assertHooked(undefined), rejected);
+    await assert.rejects(assertHooked(place), rejected);
     await mkdir(join(pinFolder, 'links'));
-    await assert.rejects(assertHooked(place), refused);
+    await assert.rejects(assertHooked(place), rejected);
     await writeFile(join(pinFolder, 'links', 'connect4'), '');
     await assertHooked(place);
   });

@@ -30,7 +30,7 @@ export async function askEtcd(agent: EtcdAgent, path: string, body: object): Pro
       response.on('error', reject);
       response.on('end', () => {
         if (response.statusCode === 200) resolve(text);
-        else reject(refusal({ path, status: response.statusCode, text }));
+        else reject(rejection({ path, status: response.statusCode, text }));
       });
     });
     request.on('error', reject);
@@ -42,7 +42,7 @@ export function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-function refusal(of: { path: string; status: number | undefined; text: string }): LabError {
+function rejection(of: { path: string; status: number | undefined; text: string }): LabError {
   return new LabError(
     'LAB_API',
     `etcd rejected ${of.path}: ${of.status} ${of.text.slice(0, 500)}`,

@@ -125,7 +125,7 @@ async function configure(tree: string, { work, of }: { work: string; of: Build }
   await make('olddefconfig');
   const taken = new Set((await readFile(join(out, '.config'), 'utf8')).split('\n'));
   const asked = of.config.split('\n').filter((line) => /^CONFIG_\w+=(?!n$)/.test(line));
-  const refused = asked.filter((line) => !taken.has(line));
-  if (refused.length > 0) throw new Error(`options without effect: ${refused.join(' ')}`);
+  const ignored = asked.filter((line) => !taken.has(line));
+  if (ignored.length > 0) throw new Error(`options without effect: ${ignored.join(' ')}`);
   return make;
 }

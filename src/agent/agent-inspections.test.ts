@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { livez } from './conditions.ts';
 import type { Acknowledged } from './observer.ts';
-import { refusal } from './testing/fake-plane.ts';
+import { rejection } from './testing/fake-plane.ts';
 import { numbered, synced } from './testing/many.ts';
 import { Stage } from './testing/stage.ts';
 
@@ -38,7 +38,7 @@ test('reports a removal by an inspection to observers', async () => {
   await synced(clock, stage, 1);
   const [[key, row] = ['', undefined]] = stage.plane.kernel;
   stage.plane.fault = (call) => {
-    if (call === 'apply') throw refusal('BAD', 'refused');
+    if (call === 'apply') throw rejection('BAD', 'rejected');
   };
   stage.source.gone('service', 'ns/s00000');
   await clock.until('the removal', () => stage.isEqual());
@@ -89,7 +89,7 @@ test('leaves nothing of a damaged row whose Service is deleted before the repair
   await using stage = new Stage(clock);
   await synced(clock, stage, 2);
   stage.plane.fault = (call) => {
-    if (call === 'apply') throw refusal('BUSY', 'not now');
+    if (call === 'apply') throw rejection('BUSY', 'not now');
   };
   stage.plane.spoil('ns/s00001/TCP/IPv4');
   await clock.pass(100);
@@ -106,7 +106,7 @@ test('restarts a watch that failed, with a full inspection', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   await synced(clock, stage, 5);
-  stage.plane.endWatch?.(refusal('OVERRUN', 'events were lost'));
+  stage.plane.endWatch?.(rejection('OVERRUN', 'events were lost'));
   await clock.settle();
   assert.equal(stage.agent.conditions().watching.isTrue, false);
   const [key = ''] = stage.plane.kernel.keys();
@@ -133,7 +133,7 @@ test('keeps the backoff of failed inspections, also when the periodic one is due
   await using stage = new Stage(clock);
   await synced(clock, stage, 5);
   stage.plane.fault = () => {
-    throw refusal('GONE', 'the plane is gone');
+    throw rejection('GONE', 'the plane is gone');
   };
   await clock.pass(1_200_000);
   const { calls } = stage.plane;
@@ -151,7 +151,7 @@ test('inspects the kernel once when a row fails repeatedly', async () => {
   await clock.pass(60_000);
   stage.plane.fault = (call, changes) => {
     if (call === 'apply' && changes.some(({ key }) => key.includes('s00001'))) {
-      throw refusal('BAD', 'refused');
+      throw rejection('BAD', 'rejected');
     }
   };
   stage.source.service(numbered('ns', 1, { affinitySeconds: 5 }));

@@ -5,7 +5,7 @@ import type { Kind } from '../cluster/kinds.ts';
 import type { ServiceObject } from '../cluster/objects.ts';
 import { elsewhere, endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
-import { refusal } from './testing/fake-plane.ts';
+import { rejection } from './testing/fake-plane.ts';
 import { KINDS, NODE, SETTINGS, Stage } from './testing/stage.ts';
 
 const RUNS = 150;
@@ -134,14 +134,14 @@ const troubleActions = fc.oneof(
     arbitrary: fc
       .record({ owner: name, isNamed: fc.boolean() })
       .map(({ owner, isNamed }) =>
-        act(`refuse ${owner}, named ${isNamed}`, (stage) => refuseRowsOf(stage, owner, isNamed)),
+        act(`reject ${owner}, named ${isNamed}`, (stage) => rejectRowsOf(stage, owner, isNamed)),
       ),
   },
   {
     weight: 1,
     arbitrary: fc
       .integer({ min: 2, max: 4 })
-      .map((every) => act(`refuse every ${every}th call`, (stage) => refuseEvery(stage, every))),
+      .map((every) => act(`reject every ${every}th call`, (stage) => rejectEvery(stage, every))),
   },
   {
     weight: 1,
@@ -149,27 +149,27 @@ const troubleActions = fc.oneof(
       .integer({ min: 1, max: 3 })
       .map((every) => act(`break off every ${every}th write`, (stage) => breakOff(stage, every))),
   },
-  { weight: 1, arbitrary: fc.constant(act('refuse all', (stage) => refuseEvery(stage, 1))) },
-  { weight: 2, arbitrary: fc.constant(act('refuse nothing', heal)) },
+  { weight: 1, arbitrary: fc.constant(act('reject all', (stage) => rejectEvery(stage, 1))) },
+  { weight: 2, arbitrary: fc.constant(act('reject nothing', heal)) },
   {
     weight: 1,
     arbitrary: fc.constant(
-      act('watch ends', ({ plane }) => plane.endWatch?.(refusal('OVERRUN', 'lost events'))),
+      act('watch ends', ({ plane }) => plane.endWatch?.(rejection('OVERRUN', 'lost events'))),
     ),
   },
 );
 
-function refuseRowsOf({ plane }: Stage, owner: string, isNamed: boolean): void {
+function rejectRowsOf({ plane }: Stage, owner: string, isNamed: boolean): void {
   plane.fault = (_, changes) => {
     const bad = changes.find(({ key }) => key.startsWith(`ns/${owner}:`));
-    if (bad !== undefined) throw refusal('BAD', 'refused', isNamed ? bad.key : undefined);
+    if (bad !== undefined) throw rejection('BAD', 'rejected', isNamed ? bad.key : undefined);
   };
 }
 
-function refuseEvery({ plane }: Stage, every: number): void {
+function rejectEvery({ plane }: Stage, every: number): void {
   let count = 0;
   plane.fault = () => {
-    if (++count % every === 0) throw refusal('FLAKY', 'refused');
+    if (++count % every === 0) throw rejection('FLAKY', 'rejected');
   };
 }
 
@@ -273,7 +273,7 @@ test('never delays the rows of others by those of a rejected Service', async () 
       stage.start();
       await clock.settle();
       stage.complete();
-      refuseRowsOf(stage, 'bad', isNamed);
+      rejectRowsOf(stage, 'bad', isNamed);
       const ports = Array.from({ length: 12 }, (_, i) => ({
         name: `p${i}`,
         protocol: 'TCP',

@@ -4,7 +4,7 @@ import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { healthz, livez, readyz } from './conditions.ts';
 import type { Acknowledged } from './observer.ts';
-import { refusal } from './testing/fake-plane.ts';
+import { rejection } from './testing/fake-plane.ts';
 import { numbered, synced } from './testing/many.ts';
 import { NODE, SETTINGS, Stage } from './testing/stage.ts';
 
@@ -149,7 +149,7 @@ for (const isNamed of [true, false]) {
     const bad = 'ns/s00077/TCP/IPv4';
     stage.plane.fault = (call, changes) => {
       const isBad = call === 'apply' && changes.some(({ key }) => key === bad);
-      if (isBad) throw refusal('BAD', 'refused', isNamed ? bad : undefined);
+      if (isBad) throw rejection('BAD', 'rejected', isNamed ? bad : undefined);
     };
     for (let i = 0; i < 128; i++) stage.source.service(numbered('ns', i));
     for (let i = 0; i < 5; i++) await clock.settle();
@@ -181,7 +181,7 @@ test('retries a rejected row at once when it changes', async () => {
   await synced(clock, stage, 1);
   stage.plane.fault = (call, changes) => {
     if (call === 'apply' && changes.some(({ after }) => after?.affinitySeconds === 7)) {
-      throw refusal('BAD', 'refused');
+      throw rejection('BAD', 'rejected');
     }
   };
   stage.source.service(numbered('ns', 0, { affinitySeconds: 7 }));
@@ -197,7 +197,7 @@ test('backs off from a kernel that rejects everything, and writes all when it ac
   await using stage = new Stage(clock);
   await synced(clock, stage, 0);
   stage.plane.fault = () => {
-    throw refusal('GONE', 'the plane is gone');
+    throw rejection('GONE', 'the plane is gone');
   };
   for (let i = 0; i < 2000; i++) stage.source.service(numbered('ns', i));
   await clock.settle();
@@ -226,7 +226,7 @@ test('counts nothing as applied before the kernel has acknowledged it', async ()
   await synced(clock, stage, 0);
   let isOpen = false;
   stage.plane.fault = (call) => {
-    if (call === 'apply' && !isOpen) throw refusal('BUSY', 'not now');
+    if (call === 'apply' && !isOpen) throw rejection('BUSY', 'not now');
   };
   stage.source.service(numbered('ns', 1));
   await clock.settle();
@@ -259,7 +259,7 @@ test('retries a first inspection that failed, and is unhealthy meanwhile', async
   const clock = new VirtualClock();
   await using stage = new Stage(clock);
   stage.plane.fault = () => {
-    throw refusal('DENIED', 'operation not permitted');
+    throw rejection('DENIED', 'operation not permitted');
   };
   stage.start();
   await clock.settle();

@@ -6,7 +6,7 @@ import { equalForwarding } from '../forwarding/equal.ts';
 import { servicePortKey } from '../forwarding/model.ts';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
-import { FakePlane, refusal } from './testing/fake-plane.ts';
+import { FakePlane, rejection } from './testing/fake-plane.ts';
 import { SETTINGS, Stage } from './testing/stage.ts';
 
 interface Scene {
@@ -47,7 +47,7 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
     return (scene) => {
       let count = 0;
       scene[of].fault = () => {
-        if (++count % every === 0) throw refusal('FLAKY', 'refused');
+        if (++count % every === 0) throw rejection('FLAKY', 'rejected');
       };
     };
   }),

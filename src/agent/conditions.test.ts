@@ -91,7 +91,7 @@ test('a node that is about to be removed gets no traffic from load balancers', (
 });
 
 test('an unreachable API, drift and errors are reported without a restart', () => {
-  const failure = { code: 'BAD', message: 'refused', next: '', atMs: 0 };
+  const failure = { code: 'BAD', message: 'rejected', next: '', atMs: 0 };
   const sources = [
     { kind: 'slice', connected: false, lastHeardAtMs: 940_000, skippedCount: 0 },
   ] as const;
@@ -103,7 +103,7 @@ test('an unreachable API, drift and errors are reported without a restart', () =
     conditions.apiFresh.why,
     'slice: nothing received for 60.0 s; the kernel keeps its current rules',
   );
-  assert.equal(conditions.errorFree.why, 'refused (BAD)');
+  assert.equal(conditions.errorFree.why, 'rejected (BAD)');
   assert.equal(conditions.undisturbed.why, 'table deleted by nft (1)');
   assert.equal(conditions.watching.isTrue, false);
   const later = assess({ ...about, nowMs: 1_599_000 }, () => 0);

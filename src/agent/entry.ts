@@ -40,7 +40,7 @@ export interface Parts {
   lastAtMs: number;
 }
 
-export interface Refused {
+export interface Rejected {
   /** `row`: it failed on its own. `plane`: it was among rows of which none could be written. */
   readonly scope: FailureScope;
   readonly retryAtMs: number;
@@ -49,7 +49,7 @@ export interface Refused {
 
 export type FailureScope = 'row' | 'plane';
 
-export interface RowFailure extends Refused {
+export interface RowFailure extends Rejected {
   readonly attempts: number;
   readonly firstAtMs: number;
 }

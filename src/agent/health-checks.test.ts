@@ -4,7 +4,7 @@ import type { ServiceObject } from '../cluster/objects.ts';
 import { elsewhere, endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
-import { refusal } from './testing/fake-plane.ts';
+import { rejection } from './testing/fake-plane.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
 import { Stage } from './testing/stage.ts';
 
@@ -62,7 +62,7 @@ test('reports more endpoints after the kernel has the rows, and fewer at once', 
   const count = (): number | undefined =>
     stage.agent.healthChecks.get('ns/web')?.localEndpoints.IPv4;
   stage.plane.fault = () => {
-    throw refusal('BUSY', 'not now');
+    throw rejection('BUSY', 'not now');
   };
   stage.source.slice(slice([endpoint('10.0.0.1'), endpoint('10.0.0.2')]));
   await clock.settle();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forwarding } from '../forwarding/model.ts';
 import { servicePortKey } from '../forwarding/model.ts';
-import type { Refused } from './entry.ts';
+import type { Rejected } from './entry.ts';
 import { Outstanding } from './outstanding.ts';
 
 const LIMITS = { rows: 128, objects: Number.POSITIVE_INFINITY };
@@ -29,19 +29,19 @@ function flooded(count: number): Outstanding {
   return outstanding;
 }
 
-function refused(retryAtMs: number, scope: Refused['scope'] = 'row'): Refused {
+function rejected(retryAtMs: number, scope: Rejected['scope'] = 'row'): Rejected {
   return { scope, retryAtMs, last: { code: 'BAD', message: '', next: '', atMs: 0 } };
 }
 
-function refuseAll(outstanding: Outstanding, how: (index: number) => Refused): void {
+function rejectAll(outstanding: Outstanding, how: (index: number) => Rejected): void {
   [...outstanding.entries()].forEach((entry, index) => {
-    outstanding.refuse(entry, how(index));
+    outstanding.reject(entry, how(index));
   });
 }
 
 test('does not retry rows of one namespace before all of another', () => {
   const outstanding = flooded(3000);
-  refuseAll(outstanding, () => refused(100));
+  rejectAll(outstanding, () => rejected(100));
   const due = outstanding.takeDue('row', { nowMs: 100, limits: LIMITS });
   assert.equal(due.length, 128);
   const place = due.findIndex(({ id }) => id.namespace === 'quiet');
@@ -50,7 +50,7 @@ test('does not retry rows of one namespace before all of another', () => {
 
 test('retries a rejected row at its time, and at once when it or everything changed', () => {
   const outstanding = flooded(3);
-  refuseAll(outstanding, (index) => refused(100 * (index + 1)));
+  rejectAll(outstanding, (index) => rejected(100 * (index + 1)));
   const dueAt = (nowMs: number): string[] =>
     outstanding.takeDue('row', { nowMs, limits: LIMITS }).map(({ id }) => id.service);
   assert.equal(outstanding.nextRetryAtMs(), 100);
@@ -74,12 +74,12 @@ test('counts pending, removed and rejected rows as they come and go', () => {
   const removal = { key: servicePortKey(gone.id), before: gone, after: undefined };
   outstanding.change(removal, 0);
   assert.deepEqual([outstanding.size, outstanding.unwrittenCount()], [4, 3]);
-  refuseAll(outstanding, (index) => refused(9, index % 2 ? 'plane' : 'row'));
+  rejectAll(outstanding, (index) => rejected(9, index % 2 ? 'plane' : 'row'));
   assert.deepEqual([outstanding.waitingCount('IPv4'), outstanding.failedCount], [2, 4]);
   assert.equal(outstanding.failing(3).length, 3);
   outstanding.change({ ...removal, before: undefined, after: gone }, 0);
   assert.deepEqual([outstanding.size, outstanding.unwrittenCount()], [3, 3]);
-  refuseAll(outstanding, () => refused(9));
+  rejectAll(outstanding, () => rejected(9));
   assert.deepEqual([outstanding.waitingCount('IPv4'), outstanding.failedCount], [0, 3]);
   for (const entry of [...outstanding.entries()]) outstanding.acknowledge(entry);
   assert.deepEqual([outstanding.size, outstanding.unwrittenCount()], [0, 0]);

@@ -8,7 +8,7 @@ import {
   servicePortKey,
 } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
-import { type Entry, type FailureScope, isRemoval, type Parts, type Refused } from './entry.ts';
+import { type Entry, type FailureScope, isRemoval, type Parts, type Rejected } from './entry.ts';
 import { FairQueue, type Lane, type StepLimits } from './fair-queue.ts';
 import { Holders } from './holders.ts';
 import { type FailingRow, Retries } from './retries.ts';
@@ -157,10 +157,10 @@ export class Outstanding {
   }
 
   /** The kernel rejected it. */
-  refuse(entry: Entry, refused: Refused): void {
-    const { attempts = 0, firstAtMs = refused.last.atMs } = entry.failure ?? {};
+  reject(entry: Entry, rejected: Rejected): void {
+    const { attempts = 0, firstAtMs = rejected.last.atMs } = entry.failure ?? {};
     this.#fresh.delete(entry);
-    this.#retries.refuse(entry, { ...refused, attempts: attempts + 1, firstAtMs });
+    this.#retries.reject(entry, { ...rejected, attempts: attempts + 1, firstAtMs });
   }
 
   /** The change is too large for one transaction: it is written in parts from now on. */

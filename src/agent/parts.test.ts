@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { livez, readyz } from './conditions.ts';
-import { refusal } from './testing/fake-plane.ts';
+import { rejection } from './testing/fake-plane.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
 import type { Stage } from './testing/stage.ts';
 
@@ -85,7 +85,7 @@ test('restarts a row after a rejected part, with the delay of a rejected row', a
   await using stage = await withHuge(clock);
   await partsWritten(clock, stage, 5);
   stage.plane.fault = (call) => {
-    if (call === 'part') throw refusal('NOMEM', 'out of memory');
+    if (call === 'part') throw rejection('NOMEM', 'out of memory');
   };
   const before = stage.plane.count('part');
   await clock.pass(10_000);
@@ -122,7 +122,7 @@ test('restarts a row after an inspection that failed between two parts', async (
   stage.source.service(numbered('quiet', 7));
   await partsWritten(clock, stage, 3);
   stage.plane.fault = (call) => {
-    if (call.startsWith('inspect')) throw refusal('GONE', 'cannot be read');
+    if (call.startsWith('inspect')) throw rejection('GONE', 'cannot be read');
   };
   stage.plane.lose('quiet/s00007/TCP/IPv4');
   await clock.pass(1000);
@@ -155,7 +155,7 @@ test('separates large rows that exchange addresses also when parts of them are r
   for (const each of [a, b]) stage.source.service(each);
   await clock.until('both', () => stage.isEqual());
   stage.plane.fault = (call) => {
-    if (call === 'part') throw refusal('NOMEM', 'out of memory');
+    if (call === 'part') throw rejection('NOMEM', 'out of memory');
   };
   stage.source.service({ ...a, clusterIPs: b.clusterIPs });
   stage.source.service({ ...b, clusterIPs: a.clusterIPs });
@@ -193,5 +193,5 @@ test('stays healthy while parts are accepted, and becomes unhealthy when none is
   stage.plane.applyPart = () => hanging.promise;
   await clock.pass(75_000);
   assert.deepEqual(livez(stage.agent.conditions()).failing, ['timely.IPv4']);
-  hanging.reject(refusal('LATE', 'too late'));
+  hanging.reject(rejection('LATE', 'too late'));
 });

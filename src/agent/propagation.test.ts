@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import type { Acknowledged, Propagation } from './observer.ts';
-import { refusal } from './testing/fake-plane.ts';
+import { rejection } from './testing/fake-plane.ts';
 import { Stage } from './testing/stage.ts';
 
 /** The time from an event to the kernel; a timer of a millisecond would take longer. */
@@ -39,7 +39,7 @@ test('a change is measured once, from its receipt and from its trigger, until it
   await using stage = await started(clock, measured);
   let isOpen = false;
   stage.plane.fault = () => {
-    if (!isOpen) throw refusal('BUSY', 'not now');
+    if (!isOpen) throw rejection('BUSY', 'not now');
   };
   const triggeredAtMs = clock.wallMs() - 2000;
   await clock.pass(5000);
@@ -92,7 +92,7 @@ test('measures a deleted slice, and drops a change that was undone', async () =>
   stage.source.gone('slice', 'ns/web-1');
   await clock.until('the deletion', () => measured.all.length === 1);
   stage.plane.fault = () => {
-    throw refusal('BUSY', 'not now');
+    throw rejection('BUSY', 'not now');
   };
   stage.source.slice(slice([endpoint('10.0.0.2')]));
   await clock.settle();

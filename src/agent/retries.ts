@@ -45,7 +45,7 @@ export class Retries {
   }
 
   /** It failed, for the first time or again. */
-  refuse(entry: Entry, failure: RowFailure): void {
+  reject(entry: Entry, failure: RowFailure): void {
     this.#forget(entry);
     entry.failure = failure;
     this.#failed.set(entry.key, entry);

@@ -36,7 +36,7 @@ it('says why the kernel rejected a row', () => {
   const entry = outstanding.get(KEY);
   assert.ok(entry);
   const last = { code: 'ENOSPC', message: 'no space', next: 'raise it', atMs: 2_000 };
-  outstanding.refuse(entry, { scope: 'row', retryAtMs: 9_000, last });
+  outstanding.reject(entry, { scope: 'row', retryAtMs: 9_000, last });
   const error = { code: 'ENOSPC', message: 'no space', next: 'raise it' };
   const expected = { is: 'rejected', forMs: 4_000, kernelHas: 'nothing', attempts: 1, error };
   assert.deepEqual(rowStateOf(outstanding.get(KEY), 5_000), expected);

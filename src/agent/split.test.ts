@@ -5,14 +5,14 @@ import { splitUntilDone, type TotalFailure } from './split.ts';
 
 interface Outcome {
   readonly done: number[];
-  readonly refused: number[];
+  readonly rejected: number[];
   readonly total: TotalFailure<number, string> | undefined;
   readonly calls: number;
 }
 
 async function split(size: number, bad: ReadonlySet<number>, isNamed: boolean): Promise<Outcome> {
   const done: number[] = [];
-  const refused: number[] = [];
+  const rejected: number[] = [];
   let calls = 0;
   const units = Array.from({ length: size }, (_, index) => index);
   const total = await splitUntilDone<number, string>(units, {
@@ -23,12 +23,12 @@ async function split(size: number, bad: ReadonlySet<number>, isNamed: boolean): 
       done.push(...part);
       return undefined;
     },
-    culpritOf: (refusal) => (isNamed ? Number(refusal) : undefined),
-    refuse: (unit) => void refused.push(unit),
+    culpritOf: (rejection) => (isNamed ? Number(rejection) : undefined),
+    reject: (unit) => void rejected.push(unit),
     maxFailuresInARow: 16,
     signal: new AbortController().signal,
   });
-  return { done, refused, total, calls };
+  return { done, rejected, total, calls };
 }
 
 test('ends with every unit done, blamed or left over, once; the blamed are bad, the done are good', async () => {
@@ -43,14 +43,14 @@ test('ends with every unit done, blamed or left over, once; the blamed are bad, 
       const bad = new Set(
         Array.from({ length: size }, (_, i) => i).filter(() => seed.next().value < share),
       );
-      const { done, refused, total } = await split(size, bad, isNamed);
-      const all = [...done, ...refused, ...(total?.rest ?? [])].sort((a, b) => a - b);
+      const { done, rejected, total } = await split(size, bad, isNamed);
+      const all = [...done, ...rejected, ...(total?.rest ?? [])].sort((a, b) => a - b);
       assert.deepEqual(
         all,
         Array.from({ length: size }, (_, index) => index),
       );
       assert.ok(done.every((unit) => !bad.has(unit)));
-      assert.ok(refused.every((unit) => bad.has(unit)));
+      assert.ok(rejected.every((unit) => bad.has(unit)));
     }),
   );
 });
@@ -65,10 +65,10 @@ test('finds one bad unit with few calls', async () => {
 test('does not mistake many adjacent bad units for a plane that rejects everything', async () => {
   for (const isNamed of [true, false]) {
     const bad = new Set(Array.from({ length: 20 }, (_, index) => index));
-    const { done, refused, total } = await split(128, bad, isNamed);
+    const { done, rejected, total } = await split(128, bad, isNamed);
     assert.equal(total, undefined);
     assert.equal(done.length, 108);
-    assert.equal(refused.length, 20);
+    assert.equal(rejected.length, 20);
   }
 });
 

@@ -1,10 +1,10 @@
-export interface Splitting<Unit, Refusal> {
+export interface Splitting<Unit, Rejection> {
   /** Tries all of them in one transaction; gives why it failed. */
-  readonly attempt: (units: readonly Unit[]) => Promise<Refusal | undefined>;
+  readonly attempt: (units: readonly Unit[]) => Promise<Rejection | undefined>;
   /** The unit that caused it, if the error names one. */
-  readonly culpritOf: (refusal: Refusal, units: readonly Unit[]) => Unit | undefined;
+  readonly culpritOf: (rejection: Rejection, units: readonly Unit[]) => Unit | undefined;
   /** The unit was rejected on its own. */
-  readonly refuse: (unit: Unit, refusal: Refusal) => void;
+  readonly reject: (unit: Unit, rejection: Rejection) => void;
   /**
    * After this many failures in a row, probe one distant unit; if it fails too, stop: the whole
    * plane fails.
@@ -14,8 +14,8 @@ export interface Splitting<Unit, Refusal> {
 }
 
 /** Every attempt failed: the units are not the cause. */
-export interface TotalFailure<Unit, Refusal> {
-  readonly refusal: Refusal;
+export interface TotalFailure<Unit, Rejection> {
+  readonly rejection: Rejection;
   /** Neither done nor found to be the cause. */
   readonly rest: readonly Unit[];
 }
@@ -25,34 +25,34 @@ export interface TotalFailure<Unit, Refusal> {
  * unnamed one is found by bisection. When every attempt fails it stops after a few, so that a
  * kernel that rejects everything does not get hundreds of calls.
  */
-export async function splitUntilDone<Unit, Refusal>(
+export async function splitUntilDone<Unit, Rejection>(
   units: readonly Unit[],
-  how: Splitting<Unit, Refusal>,
-): Promise<TotalFailure<Unit, Refusal> | undefined> {
+  how: Splitting<Unit, Rejection>,
+): Promise<TotalFailure<Unit, Rejection> | undefined> {
   const parts: (readonly Unit[])[] = [units];
   let failuresInARow = 0;
   while (parts.length > 0 && !how.signal.aborted) {
     const isProbe = failuresInARow >= how.maxFailuresInARow;
     const part = isProbe ? takeFarthest(parts) : (parts.pop() as readonly Unit[]);
-    const refusal = await how.attempt(part);
-    failuresInARow = refusal === undefined ? 0 : failuresInARow + 1;
-    if (refusal === undefined) continue;
-    parts.push(...narrowDown(part, refusal, how));
-    if (isProbe) return { refusal, rest: parts.reverse().flat() };
+    const rejection = await how.attempt(part);
+    failuresInARow = rejection === undefined ? 0 : failuresInARow + 1;
+    if (rejection === undefined) continue;
+    parts.push(...narrowDown(part, rejection, how));
+    if (isProbe) return { rejection, rest: parts.reverse().flat() };
   }
   return undefined;
 }
 
 /** The remaining parts of a part that failed; the last is attempted first. */
-function narrowDown<Unit, Refusal>(
+function narrowDown<Unit, Rejection>(
   part: readonly Unit[],
-  refusal: Refusal,
-  how: Splitting<Unit, Refusal>,
+  rejection: Rejection,
+  how: Splitting<Unit, Rejection>,
 ): (readonly Unit[])[] {
   const [only] = part;
-  const culprit = part.length === 1 ? only : how.culpritOf(refusal, part);
+  const culprit = part.length === 1 ? only : how.culpritOf(rejection, part);
   if (culprit !== undefined) {
-    how.refuse(culprit, refusal);
+    how.reject(culprit, rejection);
     const rest = part.filter((unit) => unit !== culprit);
     return rest.length === 0 ? [] : [rest];
   }

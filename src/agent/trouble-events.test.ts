@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { service } from '../forwarding/testing/objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
-import { refusal } from './testing/fake-plane.ts';
+import { rejection } from './testing/fake-plane.ts';
 import { startedStage } from './testing/many.ts';
 import { troubleEvents } from './trouble-events.ts';
 
@@ -51,7 +51,7 @@ describe('troubleEvents', () => {
     const { clock, told, stage } = await scene();
     await using _ = stage;
     stage.plane.fault = (call) => {
-      if (call === 'apply') throw refusal('EINVAL', 'odd', ROW);
+      if (call === 'apply') throw rejection('EINVAL', 'odd', ROW);
     };
     stage.source.service(service({ clusterIPs: ['10.96.0.1'], affinitySeconds: 7 }));
     await clock.pass(300_000);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { livez } from './conditions.ts';
-import { type Call, refusal } from './testing/fake-plane.ts';
+import { type Call, rejection } from './testing/fake-plane.ts';
 import { numbered, startedStage } from './testing/many.ts';
 import { NODE, SETTINGS, Stage } from './testing/stage.ts';
 
@@ -27,16 +27,16 @@ const ODD_ROW = 'ns/odd/TCP/IPv4';
 /** The faults of the first four minutes. */
 const TROUBLES: Readonly<Record<string, Trouble>> = {
   'every write fails': (_, call) => {
-    if (call === 'apply') throw refusal('EBUSY', 'busy');
+    if (call === 'apply') throw rejection('EBUSY', 'busy');
   },
   'one row is rejected': ({ plane }, call) => {
-    if (call === 'apply' && !plane.kernel.has(ODD_ROW)) throw refusal('EINVAL', 'odd', ODD_ROW);
+    if (call === 'apply' && !plane.kernel.has(ODD_ROW)) throw rejection('EINVAL', 'odd', ODD_ROW);
   },
   'facts about the node are rejected': (_, call) => {
-    if (call === 'configure') throw refusal('EBUSY', 'busy');
+    if (call === 'configure') throw rejection('EBUSY', 'busy');
   },
   'inspections and writes fail': (_, call) => {
-    if (call !== 'configure') throw refusal('EBUSY', 'busy');
+    if (call !== 'configure') throw rejection('EBUSY', 'busy');
   },
   'the watch of the kernel ends': ({ plane }) => {
     plane.endWatch?.();
@@ -132,7 +132,7 @@ describe('a wall clock that jumps', () => {
     const clock = new VirtualClock();
     await using stage = await startedStage(clock);
     stage.plane.fault = () => {
-      throw refusal('EBUSY', 'busy');
+      throw rejection('EBUSY', 'busy');
     };
     for (let index = 0; index < SERVICES; index++) stage.source.service(numbered('ns', index));
     await clock.pass(SECOND_MS);

@@ -11,7 +11,7 @@ import { splitUntilDone } from './split.ts';
 import { holdersFor, type Unit } from './units.ts';
 import { type PartTask, planWrite } from './write-plan.ts';
 
-interface Refusal {
+interface Rejection {
   readonly error: unknown;
   readonly failure: Failure;
 }
@@ -90,7 +90,7 @@ export class Writer {
     const isTaken = await this.#writeAll(transactions, { ...options, tally });
     if (isTaken && part !== undefined) await this.#writePart(part, options.limits, tally);
     // Otherwise they would be retried at once, and with them what they wait for.
-    if (tally.failure !== undefined) this.#refuse(postponed, tally.failure);
+    if (tally.failure !== undefined) this.#reject(postponed, tally.failure);
     const { transactionCount, acknowledgedCount } = tally;
     const durationMs = clock.monotonicMs() - startedAtMs;
     const families = familiesOf(entries);
@@ -109,16 +109,16 @@ export class Writer {
       const total = await splitUntilDone(units, {
         attempt: (some) => this.#attempt(some.flat(), tally),
         culpritOf,
-        refuse: (unit, { failure }) => {
+        reject: (unit, { failure }) => {
           tally.failure = failure;
-          this.#refuse(unit, failure);
+          this.#reject(unit, failure);
         },
         maxFailuresInARow: this.#pause === undefined ? MAX_FAILURES : MAX_FAILURES_WHILE_ALL_FAIL,
         signal,
       });
       if (total === undefined) continue;
-      tally.failure = total.refusal.failure;
-      this.#refuseRest(total.rest.flat(), total.refusal, failedAlone);
+      tally.failure = total.rejection.failure;
+      this.#rejectRest(total.rest.flat(), total.rejection, failedAlone);
       return false;
     }
     return !signal.aborted;
@@ -131,7 +131,7 @@ export class Writer {
     const isRemoval = task.change.after === undefined;
     if (holder?.failure !== undefined && !isRemoval) {
       // It still has an address that this row wants, and the kernel would reject the change.
-      this.#refuse([entry], holder.failure.last);
+      this.#reject([entry], holder.failure.last);
       return;
     }
     if (tally.transactionCount > 0) await turn();
@@ -139,14 +139,14 @@ export class Writer {
     const result = await this.#partWriter.write(task, limits);
     if (result.state === 'failed') {
       tally.failure = result.failure;
-      this.#refuse([entry], result.failure);
+      this.#reject([entry], result.failure);
       return;
     }
     if (result.state === 'finished') tally.acknowledgedCount++;
     if (this.#pause !== undefined) this.resume();
   }
 
-  async #attempt(entries: readonly Entry[], tally: Tally): Promise<Refusal | undefined> {
+  async #attempt(entries: readonly Entry[], tally: Tally): Promise<Rejection | undefined> {
     const { plane, clock, outstanding, propagations, observers } = this.#context;
     if (tally.transactionCount > 0) await turn();
     tally.transactionCount++;
@@ -173,14 +173,14 @@ export class Writer {
     return undefined;
   }
 
-  #refuse(unit: Unit, failure: Failure): void {
+  #reject(unit: Unit, failure: Failure): void {
     const { outstanding, observers, clock, log } = this.#context;
     if (unit.length === 0) return;
     for (const entry of unit) {
       const attempts = (entry.failure?.attempts ?? 0) + 1;
       const retryAtMs = clock.monotonicMs() + this.#delayMs(attempts);
       if (attempts === ATTEMPTS_BEFORE_INSPECTION) this.#needsInspection = true;
-      outstanding.refuse(entry, { scope: 'row', retryAtMs, last: failure });
+      outstanding.reject(entry, { scope: 'row', retryAtMs, last: failure });
       const { key } = entry;
       log.warn(
         { row: key, attempts, code: failure.code },
@@ -191,7 +191,7 @@ export class Writer {
     observers.tell((observer) => observer.onStepFailed?.({ ...failure, ...about }));
   }
 
-  #refuseRest(entries: readonly Entry[], { failure }: Refusal, failedAlone: boolean): void {
+  #rejectRest(entries: readonly Entry[], { failure }: Rejection, failedAlone: boolean): void {
     const { outstanding, observers, clock, log } = this.#context;
     const scope = failedAlone ? 'row' : 'plane';
     const attempts = (this.#pause?.attempts ?? 0) + 1;
@@ -202,7 +202,7 @@ export class Writer {
     }
     for (const entry of entries) {
       const ownMs = clock.monotonicMs() + this.#delayMs((entry.failure?.attempts ?? 0) + 1);
-      outstanding.refuse(entry, { scope, retryAtMs: failedAlone ? ownMs : untilMs, last: failure });
+      outstanding.reject(entry, { scope, retryAtMs: failedAlone ? ownMs : untilMs, last: failure });
     }
     const about = { ...rowsOf(entries), scope } as const;
     const { services: _, ...counts } = about;
@@ -226,7 +226,7 @@ function rowsOf(
   return { families: familiesOf(entries), rowCount: entries.length, services: [...services] };
 }
 
-function culpritOf({ error }: Refusal, units: readonly Unit[]): Unit | undefined {
+function culpritOf({ error }: Rejection, units: readonly Unit[]): Unit | undefined {
   if (!(error instanceof PlaneError) || error.culprit === undefined) return undefined;
   return units.find((unit) => unit.some(({ key }) => key === error.culprit));
 }

@@ -15,7 +15,7 @@ import { openAccess } from './testing/open-access.ts';
 it('watches four kinds over one connection, and reports the health of each', async (t) => {
   const server = await FakeApiServer.start((x) => {
     if (x.path === '/api/v1/services') x.watch(added('a', 1), initialEnd(2));
-    else if (x.path.endsWith('/servicecidrs')) x.refuse(404);
+    else if (x.path.endsWith('/servicecidrs')) x.reject(404);
     else x.watch(initialEnd(2));
   });
   t.after(() => server[Symbol.asyncDispose]());
@@ -88,8 +88,8 @@ interface Had {
 function answerAs(had: Had): (exchange: Exchange) => void {
   return (x) => {
     if (x.path === '/version') x.answer(200, { gitVersion: had.gitVersion });
-    else if (x.path.endsWith('/servicecidrs') && !had.hasRanges) x.refuse(404);
-    else if (x.query['sendInitialEvents'] && !had.isStreaming) x.refuse(422);
+    else if (x.path.endsWith('/servicecidrs') && !had.hasRanges) x.reject(404);
+    else if (x.query['sendInitialEvents'] && !had.isStreaming) x.reject(422);
     else if (x.query['watch']) x.watch(initialEnd(2));
     else x.answer(200, { metadata: { resourceVersion: '2' }, items: [] });
   };

@@ -143,7 +143,7 @@ export class ApiSource implements Source {
     return [
       ...(ranges === undefined ? [] : [gapOf('ServiceCIDR', ranges)]),
       ...(namespaces === undefined ? [] : [gapOf('namespace labels', namespaces)]),
-      ...(this.#reflectors.some(({ isStreamRefused }) => isStreamRefused)
+      ...(this.#reflectors.some(({ isStreamRejected }) => isStreamRejected)
         ? [gapOf('streaming lists', 'not served')]
         : []),
     ];

@@ -38,7 +38,7 @@ it('creates an object', async (t) => {
 });
 
 it('reports why the server rejects the object', async (t) => {
-  const { connection } = await stage(t, (exchange) => exchange.refuse(403));
+  const { connection } = await stage(t, (exchange) => exchange.reject(403));
   await assert.rejects(createObject(connection, EVENT, NEVER), {
     code: 'CLUSTER_ANSWER',
     status: 403,
@@ -49,7 +49,7 @@ it('retries once with a new token and the whole object', async (t) => {
   const bodies: Promise<string>[] = [];
   const { connection, rejected } = await stage(t, (exchange, index) => {
     bodies.push(text(exchange.stream));
-    if (index === 0) exchange.refuse(401);
+    if (index === 0) exchange.reject(401);
     else exchange.answer(201, {});
   });
   await createObject(connection, EVENT, NEVER);

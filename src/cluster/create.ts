@@ -1,5 +1,5 @@
 import type { Answer } from './answer.ts';
-import { readRefusal } from './refusal.ts';
+import { readRejection } from './api-rejection.ts';
 
 /** The part of a connection that createObject needs. */
 export interface Poster {
@@ -23,7 +23,7 @@ export async function createObject(
 ): Promise<void> {
   const answer = await poster.post(path, object, signal);
   if (answer.status < HTTP_OK || answer.status >= HTTP_MULTIPLE_CHOICES) {
-    throw await readRefusal(answer, `create in ${path}`);
+    throw await readRejection(answer, `create in ${path}`);
   }
   answer.discard();
 }

@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts';
+import { HTTP_OK, readRejection } from './api-rejection.ts';
 import { ClusterError } from './errors.ts';
-import { HTTP_OK, readRefusal } from './refusal.ts';
 import { missingRights, type Query, type Resource, urlOf } from './resources.ts';
 import type { RawList } from './wire/encoding.ts';
 
@@ -55,7 +55,7 @@ async function readPage(options: ListOptions, query: Query): Promise<RawList> {
   const { getter, resource, signal } = options;
   const answer = await getter.get(urlOf(resource, query), signal);
   if (answer.status !== HTTP_OK) {
-    throw await readRefusal(answer, `list ${resource.path}`, missingRights(resource));
+    throw await readRejection(answer, `list ${resource.path}`, missingRights(resource));
   }
   answer.limitSilence(options.silenceMs);
   const chunks: Buffer[] = [];

@@ -58,7 +58,7 @@ describe('Reflector, streaming list', () => {
 
   it('falls back to pages when the server rejects it', async (t) => {
     const { server, tells, clock } = await stage(t, [
-      (x) => x.refuse(422),
+      (x) => x.reject(422),
       (x) =>
         x.answer(200, {
           metadata: { resourceVersion: '20', continue: 'more' },
@@ -89,14 +89,14 @@ describe('Reflector, streaming list', () => {
 });
 
 describe('Reflector, pages', () => {
-  const noStream: Step = (x) => x.refuse(422);
+  const noStream: Step = (x) => x.reject(422);
 
   it('reports only the list that replaces expired pages', async (t) => {
     const page = { resourceVersion: '20', continue: 'more' };
     const { tells } = await stage(t, [
-      (x) => x.refuse(400),
+      (x) => x.reject(400),
       (x) => x.answer(200, { metadata: page, items: [serviceJson('a', 3), serviceJson('b', 4)] }),
-      (x) => x.refuse(410),
+      (x) => x.reject(410),
       (x) => x.answer(200, { metadata: { resourceVersion: '30' }, items: [serviceJson('b', 4)] }),
     ]);
     await tells(`put ${A}`, `put ${B}`, `delete ${A}`, 'synced');
@@ -106,7 +106,7 @@ describe('Reflector, pages', () => {
     const { server, tells } = await stage(t, [
       noStream,
       (x) => x.answer(200, { metadata: { resourceVersion: '1', continue: 'c' }, items: [] }),
-      (x) => x.refuse(410),
+      (x) => x.reject(410),
       (x) => x.answer(200, { metadata: { resourceVersion: '20' }, items: [serviceJson('a', 3)] }),
     ]);
     await tells(`put ${A}`, 'synced');
@@ -212,7 +212,7 @@ describe('Reflector, a watch that ends', () => {
 
 describe('Reflector, expired version', () => {
   const gone: Readonly<Record<string, Step>> = {
-    'said by the answer': (x) => x.refuse(410),
+    'said by the answer': (x) => x.reject(410),
     'said within the watch': (x) => x.watch({ type: 'ERROR', object: statusObject(410) }),
   };
   for (const [how, step] of Object.entries(gone)) {
@@ -238,9 +238,9 @@ describe('Reflector, expired version', () => {
   it('lists again and reports everything after etcd was restored from a backup', async (t) => {
     const { tells } = await stage(t, [
       (x) => x.watch(added('a', 30), initialEnd(70)).end(),
-      (x) => x.refuse(504),
-      (x) => x.refuse(504),
-      (x) => x.refuse(504),
+      (x) => x.reject(504),
+      (x) => x.reject(504),
+      (x) => x.reject(504),
       (x) => x.watch(added('a', 30), initialEnd(40)).end(),
       (x) => x.watch(added('a', 30), initialEnd(40)),
     ]);
@@ -256,7 +256,7 @@ describe('Reflector, wall clock jumps', () => {
     it(`${direction} by a day: changes neither backoff nor the age of the last event`, async (t) => {
       const fails: Step = (x) => {
         clock.jumpWall(byMs);
-        x.refuse(500);
+        x.reject(500);
       };
       const { tells, clock, reflector } = await stage(t, [
         ...Array.from({ length: 4 }, () => fails),
@@ -286,7 +286,7 @@ describe('Reflector, wall clock jumps', () => {
 
 describe('Reflector, rejected requests', () => {
   it('backs off up to half a minute', async (t) => {
-    const fails: Step = (x) => x.refuse(500);
+    const fails: Step = (x) => x.reject(500);
     const { tells, clock, reflector, problems } = await stage(t, [
       ...Array.from({ length: 8 }, () => fails),
       (x) => x.watch(initialEnd(7)),
@@ -300,7 +300,7 @@ describe('Reflector, rejected requests', () => {
 
   it('honours Retry-After', async (t) => {
     const { tells, clock } = await stage(t, [
-      (x) => x.refuse(429, { 'retry-after': '7' }),
+      (x) => x.reject(429, { 'retry-after': '7' }),
       (x) => x.watch(initialEnd(7)),
     ]);
     await tells('synced');
@@ -308,7 +308,7 @@ describe('Reflector, rejected requests', () => {
   });
 
   it('reports the error in health()', async (t) => {
-    const { reflector, problems, clock } = await stage(t, [(x) => x.refuse(403)]);
+    const { reflector, problems, clock } = await stage(t, [(x) => x.reject(403)]);
     clock.isHeld = true;
     await until('a problem', () => problems.length === 1);
     assert.equal(reflector.health().connected, false);
@@ -318,7 +318,7 @@ describe('Reflector, rejected requests', () => {
 
   it('reads pages without a problem report when streaming lists are not supported', async (t) => {
     const { tells, problems, missing, reflector } = await stage(t, [
-      (x) => x.refuse(422),
+      (x) => x.reject(422),
       (x) => x.answer(200, { metadata: { resourceVersion: '20' }, items: [] }),
     ]);
     await tells('synced');
@@ -327,13 +327,13 @@ describe('Reflector, rejected requests', () => {
       missing.map(({ status }) => status),
       [422],
     );
-    assert.equal(reflector.isStreamRefused, true);
+    assert.equal(reflector.isStreamRejected, true);
   });
 });
 
 describe('Reflector, optional kind', () => {
   const [V1, V1BETA1] = [SERVICE_CIDRS.path, SERVICE_CIDRS.olderPaths?.[0] ?? ''];
-  const notThere: Step = (x) => x.refuse(404);
+  const notThere: Step = (x) => x.reject(404);
   const pathsOf = (server: FakeApiServer): string[] => server.requests.map(({ path }) => path);
 
   it('syncs when the server lacks it, and requests it again later', async (t) => {
@@ -403,7 +403,7 @@ describe('Reflector, optional kind', () => {
     it(`is ${expected} where discovery says ${JSON.stringify(discovery)}`, async (t) => {
       const { tells, clock, reflector, problems } = await stage(
         t,
-        [(x) => x.refuse(403), ...[1, 2].map(() => (x: Exchange) => x.answer(200, discovery))],
+        [(x) => x.reject(403), ...[1, 2].map(() => (x: Exchange) => x.answer(200, discovery))],
         { resource: SERVICE_CIDRS },
       );
       clock.isHeld = true;
@@ -421,7 +421,7 @@ describe('Reflector, optional kind', () => {
           x.watch(initialEnd(7));
           x.stream.write('\n', () => x.stream.destroy());
         },
-        ...[1, 2, 3, 4].map((): Step => (x) => x.refuse(403)),
+        ...[1, 2, 3, 4].map((): Step => (x) => x.reject(403)),
         (x) => x.watch(added('a', 8)),
       ],
       { resource: SERVICE_CIDRS },
@@ -432,10 +432,10 @@ describe('Reflector, optional kind', () => {
   });
 
   it('watches it once permission is granted', async (t) => {
-    const refuse: Step = (x) => x.refuse(403);
+    const reject: Step = (x) => x.reject(403);
     const { tells, problems, reflector } = await stage(
       t,
-      [refuse, refuse, refuse, refuse, (x) => x.watch(initialEnd(7))],
+      [reject, reject, reject, reject, (x) => x.watch(initialEnd(7))],
       { resource: NAMESPACES },
     );
     await tells('synced');
@@ -492,7 +492,7 @@ it('ends with the state of the server, whatever bytes it sends', async (t) => {
   // Expired, so that the last word is a list: noise may have claimed any version.
   const { server, told } = await stage(t, [
     ...noise,
-    (x) => (x.query['sendInitialEvents'] === 'true' ? answerLast(x) : x.refuse(410)),
+    (x) => (x.query['sendInitialEvents'] === 'true' ? answerLast(x) : x.reject(410)),
     answerLast,
     answerLast,
   ]);

@@ -1,12 +1,12 @@
 import { Backoff } from '../time/backoff.ts';
 import type { Clock } from '../time/clock.ts';
+import { HTTP_OK, readRejection, rejection } from './api-rejection.ts';
 import { ClusterError, describeError } from './errors.ts';
 import type { Kind, ObjectOfKind } from './kinds.ts';
 import { type Getter, listAll } from './list.ts';
 import { Mirror } from './mirror.ts';
 import type { Interner } from './narrow/interner.ts';
 import { REFLECTOR_BACKOFF } from './reflector-backoff.ts';
-import { HTTP_OK, readRefusal, refusal } from './refusal.ts';
 import { ResourcePaths } from './resource-paths.ts';
 import { missingRights, type Query, type Resource, urlOf } from './resources.ts';
 import type { GapReason } from './server-report.ts';
@@ -76,9 +76,9 @@ export class Reflector<K extends Kind> {
   readonly #backoff: Backoff;
   readonly #paths: ResourcePaths;
   #streamsLists = true;
-  #isStreamRefused = false;
+  #isStreamRejected = false;
   #brokenStreamLists = 0;
-  #refusedResumes = 0;
+  #rejectedResumes = 0;
   #hasMissedLine = false;
   #isConnected = false;
   #lastHeardAtMs = 0;
@@ -110,8 +110,8 @@ export class Reflector<K extends Kind> {
   }
 
   /** Whether the server rejected a streaming list. */
-  get isStreamRefused(): boolean {
-    return this.#isStreamRefused;
+  get isStreamRejected(): boolean {
+    return this.#isStreamRejected;
   }
 
   /** Whether it is known what the server lacks. */
@@ -121,9 +121,9 @@ export class Reflector<K extends Kind> {
 
   /** Another server may respond from now on: request the missing kinds again. */
   reconnected({ isOtherVersion }: { isOtherVersion: boolean }): void {
-    if (isOtherVersion && this.#isStreamRefused) {
+    if (isOtherVersion && this.#isStreamRejected) {
       this.#streamsLists = true;
-      this.#isStreamRefused = false;
+      this.#isStreamRejected = false;
     }
     this.#forbiddenCount = 0;
     this.#absentRetryMs = ABSENT_RETRY_MS;
@@ -203,7 +203,7 @@ export class Reflector<K extends Kind> {
     const query = { watch: '1', allowWatchBookmarks: 'true', timeoutSeconds, ...from };
     const answer = await getter.get(urlOf(resource, query), signal);
     if (answer.status !== HTTP_OK) {
-      throw await readRefusal(answer, `watch ${resource.path}`, missingRights(resource));
+      throw await readRejection(answer, `watch ${resource.path}`, missingRights(resource));
     }
     const wasConnected = this.#isConnected;
     this.#isConnected = true;
@@ -252,13 +252,13 @@ export class Reflector<K extends Kind> {
         else mirror.bookmark(event.resourceVersion);
         break;
       case 'error':
-        throw refusal(
+        throw rejection(
           `watch ${this.#paths.current}`,
           event.status,
           missingRights(this.#options.resource),
         );
     }
-    this.#refusedResumes = 0;
+    this.#rejectedResumes = 0;
   }
 
   get #resource(): Resource<K> {
@@ -296,10 +296,10 @@ export class Reflector<K extends Kind> {
       return await this.#doWithout(error, signal);
     }
     this.#isConnected = false;
-    if (this.#isStreamRefusal(error)) {
+    if (this.#isStreamRejection(error)) {
       onMissing?.(error, resource.kind);
       this.#streamsLists = false;
-      this.#isStreamRefused = true;
+      this.#isStreamRejected = true;
       return;
     }
     this.#lastError = describeError(error);
@@ -337,7 +337,7 @@ export class Reflector<K extends Kind> {
     return resource.isOptional === true && (status === 404 || status === 403);
   }
 
-  #isStreamRefusal({ status }: ClusterError): boolean {
+  #isStreamRejection({ status }: ClusterError): boolean {
     return this.#isListing() && this.#streamsLists && (status === 400 || status === 422);
   }
 
@@ -365,10 +365,10 @@ export class Reflector<K extends Kind> {
   /** Switches to the alternative when the failure may come from the current request. */
   #changeOfWays(error: ClusterError): void {
     if (!this.#isListing()) {
-      const isRefused = error.code === 'CLUSTER_ANSWER' && !isTransient(error.status);
-      if (isRefused) this.#refusedResumes++;
+      const isRejected = error.code === 'CLUSTER_ANSWER' && !isTransient(error.status);
+      if (isRejected) this.#rejectedResumes++;
       // For example a version of the future, after etcd was restored from a backup.
-      if (error.code === 'CLUSTER_GONE' || this.#refusedResumes >= FAILURES_BEFORE_FALLBACK)
+      if (error.code === 'CLUSTER_GONE' || this.#rejectedResumes >= FAILURES_BEFORE_FALLBACK)
         this.#relist();
       return;
     }
@@ -378,7 +378,7 @@ export class Reflector<K extends Kind> {
   }
 
   #relist(): void {
-    this.#refusedResumes = 0;
+    this.#rejectedResumes = 0;
     this.#hasMissedLine = false;
     this.#mirror.expire();
   }

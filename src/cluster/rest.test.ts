@@ -18,7 +18,7 @@ async function stage(t: TestContext, onRequest: (exchange: Exchange, index: numb
 
 it('reads an object, and says when there is none', async (t) => {
   const { client } = await stage(t, (exchange, index) =>
-    index === 0 ? exchange.answer(200, { kind: 'Role' }) : exchange.refuse(404),
+    index === 0 ? exchange.answer(200, { kind: 'Role' }) : exchange.reject(404),
   );
   assert.deepEqual(await client.get(ROLE), { kind: 'Role' });
   assert.equal(await client.get(ROLE), undefined);
@@ -60,7 +60,7 @@ it('applies an object as field manager fairlead', async (t) => {
 });
 
 it('asks whether an object could be applied', async (t) => {
-  const { client, server } = await stage(t, (exchange) => exchange.refuse(403));
+  const { client, server } = await stage(t, (exchange) => exchange.reject(403));
   await assert.rejects(client.tryApply(ROLE, { kind: 'Role' }), { status: 403 });
   assert.equal(
     server.requests[0]?.headers[':path'],
@@ -70,7 +70,7 @@ it('asks whether an object could be applied', async (t) => {
 
 it('deletes an object, also one that is gone already', async (t) => {
   const { client, server } = await stage(t, (exchange, index) =>
-    index === 0 ? exchange.answer(200, { kind: 'Status' }) : exchange.refuse(404),
+    index === 0 ? exchange.answer(200, { kind: 'Status' }) : exchange.reject(404),
   );
   assert.equal(await client.delete(ROLE), true);
   assert.equal(await client.delete(ROLE), false);
@@ -78,7 +78,7 @@ it('deletes an object, also one that is gone already', async (t) => {
 });
 
 it('does not send a user with too few rights to the role of a proxy', async (t) => {
-  const { client } = await stage(t, (exchange) => exchange.refuse(403));
+  const { client } = await stage(t, (exchange) => exchange.reject(403));
   await assert.rejects(client.create('/api/v1/namespaces/a/serviceaccounts', {}), {
     code: 'CLUSTER_ANSWER',
     status: 403,

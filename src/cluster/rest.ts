@@ -1,8 +1,8 @@
 import type { Answer } from './answer.ts';
+import { readRejection } from './api-rejection.ts';
 import type { PlainRequest } from './connection.ts';
 import { ClusterError } from './errors.ts';
 import { arrayAt, isRecord, type JsonRecord, parseJson, recordAt, textAt } from './json.ts';
-import { readRefusal } from './refusal.ts';
 
 /** The part of a connection that it needs. */
 export interface Sender {
@@ -107,7 +107,7 @@ function pathOf({ path }: PlainRequest): string {
 
 async function readObject(answer: Answer, what: string): Promise<JsonRecord> {
   if (answer.status < HTTP_OK || answer.status >= HTTP_MULTIPLE_CHOICES) {
-    throw forAdministrator(await readRefusal(answer, what));
+    throw forAdministrator(await readRejection(answer, what));
   }
   answer.limitSilence(SILENCE_MS);
   const chunks: Buffer[] = [];
@@ -119,7 +119,7 @@ async function readObject(answer: Answer, what: string): Promise<JsonRecord> {
   });
 }
 
-/** The reader of a refusal thinks of a proxy that lacks its role. */
+/** The reader of a rejection thinks of a proxy that lacks its role. */
 function forAdministrator(error: ClusterError): ClusterError {
   if (error.status !== HTTP_FORBIDDEN) return error;
   return new ClusterError(error.code, error.message, {

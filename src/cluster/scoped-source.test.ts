@@ -71,7 +71,7 @@ it('reports the health of each kind once, with several watches of it', async (t)
 it('goes on without a forbidden namespace, says which, and reads it once it is allowed', async (t) => {
   let isAllowed = false;
   const { source, problems, synced } = await follow(t, { scope: BOTH }, (x) => {
-    if (x.path.includes('/billing/') && !isAllowed) x.refuse(403);
+    if (x.path.includes('/billing/') && !isAllowed) x.reject(403);
     else x.watch(initialEnd(2));
   });
   await until('all kinds', () => synced().length === 4);
@@ -91,7 +91,7 @@ it('goes on without a forbidden namespace, says which, and reads it once it is a
 
 it('does not sync while everything in the scope is forbidden', async (t) => {
   const { server, source, synced } = await follow(t, { scope: BOTH }, (x) =>
-    x.path.includes('/namespaces/') ? x.refuse(403) : void x.watch(initialEnd(2)),
+    x.path.includes('/namespaces/') ? x.reject(403) : void x.watch(initialEnd(2)),
   );
   await until('many attempts', () => server.requests.length > 60);
   assert.deepEqual(synced(), ['node', 'serviceCidr']);

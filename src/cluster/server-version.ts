@@ -1,7 +1,7 @@
 import type { Answer } from './answer.ts';
+import { HTTP_OK, readBody, readRejection } from './api-rejection.ts';
 import { ClusterError } from './errors.ts';
 import { isRecord, parseJson, textAt } from './json.ts';
-import { HTTP_OK, readBody, readRefusal } from './refusal.ts';
 import type { GapReason, ServerReport } from './server-report.ts';
 
 /** The part of a connection that is needed here. */
@@ -22,7 +22,7 @@ export async function readServerVersion(
   signal: AbortSignal,
 ): Promise<ServerVersion> {
   const answer = await getter.getJson('/version', signal);
-  if (answer.status !== HTTP_OK) throw await readRefusal(answer, 'get /version');
+  if (answer.status !== HTTP_OK) throw await readRejection(answer, 'get /version');
   return versionIn((await readBody(answer)).toString());
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { rejection } from '../cluster/api-rejection.ts';
 import { ClusterError } from '../cluster/errors.ts';
-import { refusal } from '../cluster/refusal.ts';
 import { needsPerson, problemDigest, REPEAT_AFTER_MS } from './problem-digest.ts';
 
 function stage() {
@@ -12,14 +12,14 @@ function stage() {
 }
 
 const lost = (text: string) => new ClusterError('CLUSTER_CONNECTION_LOST', text, { next: '' });
-const refused = (path: string, code: number) =>
-  refusal(`watch ${path}`, { code, reason: 'R', message: 'R', retryAfterMs: undefined });
+const rejected = (path: string, code: number) =>
+  rejection(`watch ${path}`, { code, reason: 'R', message: 'R', retryAfterMs: undefined });
 
 describe('a digest of problems', () => {
   it('reports once what four watches encounter at the same time', () => {
     const { told, listen } = stage();
     for (const path of ['services', 'slices', 'nodes', 'serviceCidrs']) {
-      listen(refused(path, 401));
+      listen(rejected(path, 401));
       listen(lost(`after ${path.length} ms`));
     }
     assert.deepEqual(told, ['1x the API server responded 401 R', '1x after 8 ms']);
@@ -28,7 +28,7 @@ describe('a digest of problems', () => {
   it('reports a persistent problem once a minute, with a count', () => {
     const { told, clock, listen } = stage();
     for (clock.nowMs = 0; clock.nowMs <= REPEAT_AFTER_MS; clock.nowMs += 1000) {
-      listen(refused('services', 401));
+      listen(rejected('services', 401));
     }
     assert.deepEqual(told, [
       '1x the API server responded 401 R',
@@ -38,7 +38,7 @@ describe('a digest of problems', () => {
 
   it('reports another reason immediately, with the resource where it matters', () => {
     const { told, listen } = stage();
-    for (const path of ['services', 'slices', 'services']) listen(refused(path, 403));
+    for (const path of ['services', 'slices', 'services']) listen(rejected(path, 403));
     listen(lost('gone'));
     assert.deepEqual(told, [
       '1x watch services: the API server responded 403 R',
@@ -57,9 +57,9 @@ describe('a digest of problems', () => {
 });
 
 it('needs a person for credentials and certificates, not for a lost connection', () => {
-  assert.equal(needsPerson(refused('services', 401)), true);
-  assert.equal(needsPerson(refused('services', 403)), true);
+  assert.equal(needsPerson(rejected('services', 401)), true);
+  assert.equal(needsPerson(rejected('services', 403)), true);
   assert.equal(needsPerson(new ClusterError('CLUSTER_TLS', '', { next: '' })), true);
-  assert.equal(needsPerson(refused('services', 500)), false);
+  assert.equal(needsPerson(rejected('services', 500)), false);
   assert.equal(needsPerson(lost('gone')), false);
 });

@@ -172,9 +172,9 @@ test(
       ...['*mangle', 'COMMIT', '*filter', 'COMMIT', '*nat', 'COMMIT'],
     ]);
     assert.match(out, /^:KUBE-SVL-\w+ - \[0:0\]$/m);
-    const refused =
+    const rejected =
       /^-A KUBE-SERVICES -d 10\.96\.0\.11\/32 -p udp .*"shop\/empty has no endpoints".* -j REJECT/m;
-    assert.match(out, refused);
+    assert.match(out, rejected);
     const both = await run(context, '--mode', 'iptables', '--raw');
     assert.match(both.out, /^# for ip6tables-restore --noflush$/m);
   },

@@ -70,7 +70,7 @@ describe('a table', () => {
   });
 
   it('keeps the colour of a cell on each of its lines', () => {
-    const red = styleText('red', 'refused because', { validateStream: false });
+    const red = styleText('red', 'rejected because', { validateStream: false });
     const [, second = ''] = formatTextTable([['x'.repeat(10), red]], 20).split('\n');
     assert.ok(second.includes('\x1b[31mbecause\x1b[39m'), second);
   });

@@ -25,7 +25,7 @@ const READ_BY_GO: readonly (readonly [string, number, string])[] = [
   ['2562047h', 9_223_369_200_000, '2562047h0m0s'],
 ];
 
-const REFUSED_BY_GO = [
+const REJECTED_BY_GO = [
   '',
   '-',
   '30',
@@ -48,7 +48,7 @@ test('parses and formats durations as Go does', () => {
 });
 
 test('rejects what Go rejects', () => {
-  for (const text of REFUSED_BY_GO) assert.equal(parseDurationMs(text), undefined, text);
+  for (const text of REJECTED_BY_GO) assert.equal(parseDurationMs(text), undefined, text);
 });
 
 test('parses a formatted duration to the same value', () => {

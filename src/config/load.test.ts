@@ -59,7 +59,7 @@ test('reports all problems at once: those of the file in its order, then those o
 });
 
 test('rejects the values that kube-proxy rejects', () => {
-  const refused = [
+  const rejected = [
     'mode: userspace',
     'mode: NFTables',
     'configSyncPeriod: -1s',
@@ -89,7 +89,7 @@ test('rejects the values that kube-proxy rejects', () => {
     'logging: {format: xml}',
     'hostnameOverride: 123',
   ];
-  for (const body of refused) assert.equal(faults(body).length, 1, body);
+  for (const body of rejected) assert.equal(faults(body).length, 1, body);
 });
 
 test('does not validate the blocks of other modes, like kube-proxy', () => {

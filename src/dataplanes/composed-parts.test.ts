@@ -16,7 +16,7 @@ const FACTS: NodeFacts = {
   serviceRanges: [],
   masqueradeMark: 1,
 };
-const REFUSAL = new PlaneError('full', { code: 'FULL', next: '' });
+const REJECTION = new PlaneError('full', { code: 'FULL', next: '' });
 
 function row(service: string, affinitySeconds = 0): Forwarding {
   return {
@@ -66,7 +66,7 @@ class Pair {
 
   #call(what: string): void {
     this.calls.push(what);
-    if (this.faults.has(what)) throw REFUSAL;
+    if (this.faults.has(what)) throw REJECTION;
   }
 
   #half(name: string): DataPlane {
@@ -119,14 +119,14 @@ test('writes a new large row with affinity to the front before its first part', 
 test('rolls the front back when the plane behind rejects a part', async () => {
   const pair = new Pair();
   pair.faults.add('behind part ->s');
-  await assert.rejects(pair.write(change('absent', row('s', 10))), REFUSAL);
+  await assert.rejects(pair.write(change('absent', row('s', 10))), REJECTION);
   assert.deepEqual(pair.calls, ['front apply ->s', 'behind part ->s', 'front apply s>-']);
 });
 
 test('rejects parts after a failed rollback until both planes were inspected', async () => {
   const pair = new Pair();
   for (const fault of ['behind part ->s', 'front apply s>-']) pair.faults.add(fault);
-  await assert.rejects(pair.write(change('absent', row('s', 10))), REFUSAL);
+  await assert.rejects(pair.write(change('absent', row('s', 10))), REJECTION);
   pair.faults.clear();
   const next = change('unknown', row('s', 10));
   await assert.rejects(pair.write(next), { code: 'PLANE_UNCERTAIN' });
@@ -137,7 +137,7 @@ test('rejects parts after a failed rollback until both planes were inspected', a
 test('tracks the state of the front after the plane behind rejected a part', async () => {
   const pair = new Pair();
   pair.faults.add('behind part a>b');
-  await assert.rejects(pair.write(change(row('a'), row('b'))), REFUSAL);
+  await assert.rejects(pair.write(change(row('a'), row('b'))), REJECTION);
   await pair.plane.apply([change('unknown', row('c'))]);
   assert.deepEqual(pair.calls.slice(1), ['behind apply ?>c', 'front apply a>c']);
 });
@@ -145,7 +145,7 @@ test('tracks the state of the front after the plane behind rejected a part', asy
 test('tracks the state of both planes after the front rejected a row that is behind', async () => {
   const pair = new Pair();
   pair.faults.add('front apply a>b');
-  await assert.rejects(pair.write(change(row('a'), row('b'))), REFUSAL);
+  await assert.rejects(pair.write(change(row('a'), row('b'))), REJECTION);
   await pair.plane.apply([change('unknown', row('c'))]);
   assert.deepEqual(pair.calls.slice(4), ['behind apply b>c', 'front apply a>c']);
 });
@@ -155,7 +155,7 @@ test('tracks the state of the front after an inspection that failed between two 
   const begun = change(row('a'), row('b'));
   assert.equal(await pair.plane.applyPart?.(begun), 'unfinished');
   pair.faults.add('behind inspect');
-  await assert.rejects(pair.plane.inspect({ facts: FACTS, rows: [] }, 'everything'), REFUSAL);
+  await assert.rejects(pair.plane.inspect({ facts: FACTS, rows: [] }, 'everything'), REJECTION);
   await pair.plane.apply([change('unknown', row('c'))]);
   assert.deepEqual(pair.calls.slice(2), ['behind apply ?>c', 'front apply a>c']);
 });

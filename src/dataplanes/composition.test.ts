@@ -113,8 +113,8 @@ test('programs affinity rows in the front plane first', async () => {
 });
 
 test('moves an address from one row to another in one transaction', async () => {
-  const refused = { action: 'reject' } as const;
-  const outcomes = { pod: refused, host: refused, outside: refused };
+  const rejected = { action: 'reject' } as const;
+  const outcomes = { pod: rejected, host: rejected, outside: rejected };
   const frontends = [{ kind: 'cluster-ip', address: '10.96.0.1', port: 80, outcomes }] as const;
   const old = { ...row('a'), frontends, affinitySeconds: 10 };
   const renamed = { ...row('b'), frontends, affinitySeconds: 10 };
@@ -125,28 +125,28 @@ test('moves an address from one row to another in one transaction', async () => 
 
 test('rolls the front back when the plane behind rejects a change', async () => {
   const staying = { ...row('s'), affinitySeconds: 10 };
-  const refusal = new PlaneError('full', { code: 'FULL', next: '' });
-  const { plane, calls } = composed({}, { apply: () => Promise.reject(refusal) });
-  await assert.rejects(plane.apply([change('k', 'absent', staying)]), refusal);
+  const rejection = new PlaneError('full', { code: 'FULL', next: '' });
+  const { plane, calls } = composed({}, { apply: () => Promise.reject(rejection) });
+  await assert.rejects(plane.apply([change('k', 'absent', staying)]), rejection);
   assert.deepEqual(calls, ['front apply k:->s', 'front apply k:s>-']);
 });
 
 test('rolls the plane behind back when the front rejects a change', async () => {
-  const refusal = new PlaneError('full', { code: 'FULL', next: '' });
-  const { plane, calls } = composed({ apply: () => Promise.reject(refusal) });
-  await assert.rejects(plane.apply([change('k', row('a'), row('b'))]), refusal);
+  const rejection = new PlaneError('full', { code: 'FULL', next: '' });
+  const { plane, calls } = composed({ apply: () => Promise.reject(rejection) });
+  await assert.rejects(plane.apply([change('k', row('a'), row('b'))]), rejection);
   assert.deepEqual(calls, ['behind apply k:a>b', 'behind apply k:b>a']);
 });
 
 test('restores the row that only the plane behind had when the front rejects a change', async () => {
-  const refusal = new PlaneError('full', { code: 'FULL', next: '' });
+  const rejection = new PlaneError('full', { code: 'FULL', next: '' });
   const rows = [row('a')];
   const key = servicePortKey(row('a').id);
-  const refusing = { apply: () => Promise.reject(refusal), inspect: finds() };
-  const { plane, calls } = composed(refusing, { inspect: finds(key) });
+  const rejecting = { apply: () => Promise.reject(rejection), inspect: finds() };
+  const { plane, calls } = composed(rejecting, { inspect: finds(key) });
   await plane.inspect({ facts: FACTS, rows }, 'everything');
   for (let attempt = 0; attempt < 2; attempt++) {
-    await assert.rejects(plane.apply([change(key, 'unknown', row('b'))]), refusal);
+    await assert.rejects(plane.apply([change(key, 'unknown', row('b'))]), rejection);
   }
   const once = [`behind apply ${key}:a>b`, `behind apply ${key}:b>a`];
   assert.deepEqual(calls, [...once, ...once]);
@@ -187,11 +187,11 @@ test('names a row that only the front has as `before` to the front alone, once',
 });
 
 test('rejects changes after a failed rollback until both planes were inspected completely', async (t) => {
-  const refusal = new PlaneError('full', { code: 'FULL', next: '' });
+  const rejection = new PlaneError('full', { code: 'FULL', next: '' });
   const depths: string[] = [];
   let count = 0;
   const { plane } = composed(
-    { apply: () => Promise.reject(refusal) },
+    { apply: () => Promise.reject(rejection) },
     {
       apply: async () => {
         count += 1;
@@ -209,12 +209,12 @@ test('rejects changes after a failed rollback until both planes were inspected c
   const drifts: string[] = [];
   const watching = plane.watch(({ what }) => drifts.push(what), stop.signal);
   const changes = [change('k', row('a'), row('b'))];
-  await assert.rejects(plane.apply(changes), refusal);
+  await assert.rejects(plane.apply(changes), rejection);
   await assert.rejects(plane.apply(changes), { code: 'PLANE_UNCERTAIN' });
   assert.deepEqual([count, drifts.length], [2, 1]);
   await plane.inspect({ facts: FACTS, rows: [] }, 'reported');
   assert.deepEqual(depths, ['everything']);
-  await assert.rejects(plane.apply(changes), refusal);
+  await assert.rejects(plane.apply(changes), rejection);
   stop.abort();
   await watching;
 });
@@ -327,19 +327,19 @@ test('merges each kind of reading in its own way', async () => {
   const at = (place: string) => ({ place, name: 'x', isAttached: true });
   const web = { protocol: 'TCP', address: '10.96.0.1', port: 80 } as const;
   const holding = (count: number) => ({ what: 'maps', count }) as const;
-  const refused = (rejected: number) => ({ service: 's', rejected, dropped: 0 });
+  const counted = (rejected: number) => ({ service: 's', rejected, dropped: 0 });
   const readers = (place: string, count: number): Readers => ({
     attachments: async () => [at(place)],
     frontends: async () => [web],
     inventory: async () => [holding(count)],
-    refused: async () => [refused(count)],
+    rejected: async () => [counted(count)],
     affinityFill: async () => ({ remembered: count, room: 10, full: [`row-${count}`, 'both'] }),
   });
   const { plane } = composed(readers('front', 2), readers('behind', 1));
   assert.deepEqual(await plane.read('attachments'), [at('front'), at('behind')]);
   assert.deepEqual(await plane.read('frontends'), [web]);
   assert.deepEqual(await plane.read('inventory'), [holding(2), holding(1)]);
-  assert.deepEqual(await plane.read('refused'), [refused(1)], 'the front refuses nothing');
+  assert.deepEqual(await plane.read('rejected'), [counted(1)], 'the front rejects nothing');
   const full = ['both', 'row-1', 'row-2'];
   assert.deepEqual(await plane.read('affinityFill'), { remembered: 3, room: 20, full });
 });

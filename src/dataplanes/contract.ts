@@ -123,7 +123,7 @@ export interface EndpointCount {
 }
 
 /** New connections to a service port that got no endpoint, as the kernel counts them. */
-export interface RefusedCount {
+export interface RejectedCount {
   readonly service: ServicePortKey;
   /** Packets that were answered with a TCP reset or an ICMP error: one for each connection by a reset. */
   readonly rejected: number;
@@ -150,7 +150,7 @@ export interface KernelFrontend {
 export interface Readings {
   readonly counters: readonly EndpointCount[];
   /** Service ports without an endpoint for some client, those with no packet yet among them. */
-  readonly refused: readonly RefusedCount[];
+  readonly rejected: readonly RejectedCount[];
   /** Reads counters only: its cost is that of the Services with affinity, not of their clients. */
   readonly affinityFill: AffinityFill;
   /** Every hook that must be attached, and whether it is, as the kernel has it now. */

@@ -8,7 +8,7 @@ type Merges = {
 export const MERGED: Merges = {
   counters: summedCounts,
   // The front lets pass what it does not forward, so only the plane behind rejects and drops.
-  refused: (_, behind) => behind,
+  rejected: (_, behind) => behind,
   affinityFill: summedFill,
   attachments: (front, behind) => [...front, ...behind],
   frontends: (front, behind) => {

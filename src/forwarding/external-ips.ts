@@ -79,7 +79,7 @@ export class ExternalIps {
   }
 
   /** Why an external IP is not served; undefined: no objection. */
-  refusal(
+  notServed(
     claimed: { readonly id: ServicePortId; readonly frontend: Frontend },
     claims: Claims,
   ): NotServed | undefined {

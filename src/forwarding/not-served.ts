@@ -106,7 +106,7 @@ export class NotServedRows {
     const { entry, family } = place;
     const isConcerned = this.#externalIps.concerns(entry);
     // All rows of a Service in a family have the same cluster IP.
-    const clusterIp = this.#clusterIps.refusal(rows[0]);
+    const clusterIp = this.#clusterIps.notServed(rows[0]);
     // Fast path: one port and no rival.
     if (rows.length < 2 && !this.#claims.isDisputed && !isConcerned && !clusterIp) {
       this.#note(entry, family, NONE);
@@ -160,7 +160,7 @@ export class NotServedRows {
       frontend.kind === 'node-port' ? circumstances.own.nodePort : circumstances.own.port;
     if (isOwn) return { reason: 'other-service', service: circumstances.name };
     if (!circumstances.isConcerned || frontend.kind !== 'external-ip') return undefined;
-    return this.#externalIps.refusal({ id, frontend }, this.#claims);
+    return this.#externalIps.notServed({ id, frontend }, this.#claims);
   }
 }
 
@@ -209,20 +209,20 @@ function added(to: Counts, counts: Counts, sign: 1 | -1): Counts {
 class ClusterIps {
   /** Undefined: every cluster IP is served. */
   #ranges: readonly Cidr[] | undefined;
-  #refusal: NotServed = { reason: 'outside-ranges', ranges: [] };
+  #notServed: NotServed = { reason: 'outside-ranges', ranges: [] };
 
   setView({ onlyServiceRanges, serviceRanges }: NodeView): void {
     this.#ranges = onlyServiceRanges ? parseCidrs(serviceRanges) : undefined;
-    this.#refusal = { reason: 'outside-ranges', ranges: serviceRanges };
+    this.#notServed = { reason: 'outside-ranges', ranges: serviceRanges };
   }
 
   /** Why the cluster IP of a row is not served; undefined: no objection. */
-  refusal(row: Forwarding | undefined): NotServed | undefined {
+  notServed(row: Forwarding | undefined): NotServed | undefined {
     if (this.#ranges === undefined) return undefined;
     const address = row?.frontends.find(({ kind }) => kind === 'cluster-ip')?.address;
     if (address === undefined) return undefined;
     const ip = parseIp(address);
     const isInside = ip !== undefined && this.#ranges.some((range) => contains(range, ip));
-    return isInside ? undefined : this.#refusal;
+    return isInside ? undefined : this.#notServed;
   }
 }

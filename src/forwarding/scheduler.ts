@@ -15,9 +15,9 @@ export const SCHEDULER_ANNOTATION = 'fairlead.dev/ipvs-scheduler';
 
 interface SchedulerTraits {
   readonly flags: readonly string[];
-  /** The flag without which clients of a draining endpoint (weight 0) are refused. Always set. */
+  /** The flag without which clients of a draining endpoint (weight 0) are rejected. Always set. */
   readonly fallback?: string;
-  /** Refuses clients while the endpoint of their hash has weight 0, and has no such flag. */
+  /** Rejects clients while the endpoint of their hash has weight 0, and has no such flag. */
   readonly cannotDrain?: true;
   /** The weight limits the connections of an endpoint: 1 would leave most clients without any. */
   readonly weightIsLimit?: true;

@@ -31,8 +31,8 @@ function wanted(limits: ConntrackLimits, cpuCount: number): Record<string, numbe
   return Object.fromEntries(all.map(({ name, value }) => [name.replace(PREFIX, ''), value]));
 }
 
-/** Settings in memory; those in `refuses` cannot be written, and sizes are rounded up to 512. */
-function memory(values: Readonly<Record<string, string>>, refuses: readonly string[] = []) {
+/** Settings in memory; those in `rejects` cannot be written, and sizes are rounded up to 512. */
+function memory(values: Readonly<Record<string, string>>, rejects: readonly string[] = []) {
   const all = new Map(Object.entries(values).map(([name, value]) => [PREFIX + name, value]));
   const read = (name: string): string => {
     const value = all.get(name);
@@ -43,7 +43,7 @@ function memory(values: Readonly<Record<string, string>>, refuses: readonly stri
     read,
     write: (name, value) => {
       const before = read(name);
-      if (refuses.includes(name.replace(PREFIX, ''))) {
+      if (rejects.includes(name.replace(PREFIX, ''))) {
         throw sysctlError('write', Object.assign(new Error('read-only'), { code: 'EROFS' }));
       }
       const rounded = name.endsWith('buckets') ? Math.ceil(Number(value) / 512) * 512 : value;

@@ -30,7 +30,7 @@ export async function missingFeatures(): Promise<ReadonlySet<KernelFeature>> {
   return missing;
 }
 
-/** A process that may not ask gets a refusal from the same code. */
+/** A process that may not ask is rejected by the same code. */
 async function hasNfTables(): Promise<boolean> {
   try {
     using connection = new NftConnection(openNetlink({ protocol: NETLINK_NETFILTER }));

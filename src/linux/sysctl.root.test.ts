@@ -37,8 +37,8 @@ describe('settings of the kernel', () => {
     const missing = failing(() => sysctls.write('net/netfilter/no_such_thing', '1'));
     assert.deepEqual([missing.code, missing.cause.code], ['SYSCTL_MISSING', 'ENOENT']);
     assert.match(missing.next, /modprobe/);
-    const refused = failing(() => sysctls.write(UDP, 'a while'));
-    assert.deepEqual([refused.code, refused.cause.code], ['SYSCTL_REFUSED', 'EINVAL']);
+    const rejected = failing(() => sysctls.write(UDP, 'a while'));
+    assert.deepEqual([rejected.code, rejected.cause.code], ['SYSCTL_REFUSED', 'EINVAL']);
     const denied = failing(() => sysctls.write('net/netfilter/nf_conntrack_max', '1000'));
     assert.deepEqual([denied.code, denied.cause.code], ['SYSCTL_DENIED', 'EACCES']);
   });

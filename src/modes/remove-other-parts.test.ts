@@ -59,13 +59,13 @@ test(
 
 test('retries a removal that failed, and logs each new reason once', NEEDS_WINGS, async () => {
   const { options, clock, calls, warnings } = stage({
-    iptables: ['locked', 'locked', 'refused', 'refused', 'locked'],
+    iptables: ['locked', 'locked', 'rejected', 'rejected', 'locked'],
   });
   await removeOtherParts(options, new AbortController().signal);
   assert.deepEqual(calls, ['ebpf hooks', 'forwarder', 'ipvs', ...Array(6).fill('iptables')]);
   assert.deepEqual(
     warnings.map((text) => text.match(/\w+$/)?.[0]),
-    ['locked', 'refused', 'locked'],
+    ['locked', 'rejected', 'locked'],
   );
   assert.deepEqual(clock.sleptMs, [200, 400, 800, 1600, 3200]);
 });

@@ -27,7 +27,7 @@ interface Factory {
   readonly made: Omit<ErrorText, 'file' | 'line'>;
 }
 
-const ERROR_CLASS = /^(?:\w*Error|\w+Refusal|MalformedMessage)$/;
+const ERROR_CLASS = /^(?:\w*Error|\w+Rejection|MalformedMessage)$/;
 /** Of JavaScript: for mistakes of the program, without a code. */
 const BUILT_IN = new Set(['Error', 'TypeError', 'RangeError', 'SyntaxError', 'AggregateError']);
 const CODE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;

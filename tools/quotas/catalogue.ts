@@ -45,8 +45,8 @@ export const QUOTAS: readonly PlantedQuota[] = [
   {
     bound: 'rejected rows',
     file: 'src/agent/split.ts',
-    replace: 'failuresInARow = refusal === undefined ? 0 : failuresInARow + 1;',
-    by: 'failuresInARow += refusal === undefined ? 0 : 1;',
+    replace: 'failuresInARow = rejection === undefined ? 0 : failuresInARow + 1;',
+    by: 'failuresInARow += rejection === undefined ? 0 : 1;',
   },
   {
     bound: 'affinity clients of a list, nftables',

@@ -7,14 +7,14 @@ export type LineFate = 'pass' | 'halve' | 'precede' | 'cut';
 
 const NO_JSON = 'upstream connect error or disconnect/reset before headers\n';
 
-export interface Refusal {
+export interface Rejection {
   readonly status: number;
   readonly retryAfterSeconds?: number;
 }
 
 export interface Misbehaviour {
   /** Answers so, instead of asking the server. */
-  readonly refuse?: (path: string) => Refusal | undefined;
+  readonly reject?: (path: string) => Rejection | undefined;
   readonly line?: (line: string) => LineFate;
 }
 
@@ -68,9 +68,9 @@ export class Middleman implements AsyncDisposable {
 
   async #pass(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders): Promise<void> {
     const path = String(headers[':path']);
-    const refusal = this.misbehaviour.refuse?.(path);
-    if (refusal !== undefined) {
-      const { status, retryAfterSeconds } = refusal;
+    const rejection = this.misbehaviour.reject?.(path);
+    if (rejection !== undefined) {
+      const { status, retryAfterSeconds } = rejection;
       const wait =
         retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
       stream.respond({ ':status': status, ...wait });

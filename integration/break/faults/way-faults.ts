@@ -3,7 +3,7 @@ import { enterNamespace } from '../../../lab/host/namespaces.ts';
 import { run } from '../../../lab/host/run.ts';
 import { until } from '../../../lab/host/until.ts';
 import { CHANGES, type Fault, felt, lasting } from './fault.ts';
-import type { LineFate, Refusal } from './middleman.ts';
+import type { LineFate, Rejection } from './middleman.ts';
 
 const STORM_SECONDS = 10;
 const CUT_SECONDS = 60;
@@ -46,16 +46,16 @@ export const WAY_FAULTS: readonly Fault[] = [
   storm('500 storm', { status: 500 }),
   {
     name: 'objects deleted before a relist',
-    done: 'every watch refused with 410; changes; the relist interrupted in its middle; changes',
+    done: 'every watch rejected with 410; changes; the relist interrupted in its middle; changes',
     way: 'middleman',
     feltAs: 'CLUSTER_GONE 410',
     async happen(scene, watcher, middleman) {
-      middleman.misbehaviour = { refuse: goneWhenResumed };
+      middleman.misbehaviour = { reject: goneWhenResumed };
       middleman.cut();
       await scene.changes.throughApi(scene.api, CHANGES);
       await felt(watcher, 'CLUSTER_GONE 410');
       const line = firstOf('cut', 1, LINES_BEFORE_BREAK);
-      middleman.misbehaviour = { refuse: goneWhenResumed, line: line.fate };
+      middleman.misbehaviour = { reject: goneWhenResumed, line: line.fate };
       await until(() => line.count() === 1, { what: 'the list', deadlineMs: DEADLINE_MS });
       await scene.changes.throughApi(scene.api, CHANGES);
     },
@@ -106,8 +106,8 @@ function badLines(of: { name: string; done: string; fate: LineFate }): Fault {
   };
 }
 
-function storm(name: string, refusal: Refusal): Fault {
-  const { status, retryAfterSeconds } = refusal;
+function storm(name: string, rejection: Rejection): Fault {
+  const { status, retryAfterSeconds } = rejection;
   const asked = retryAfterSeconds === undefined ? '' : ` with Retry-After: ${retryAfterSeconds}`;
   return {
     name,
@@ -115,7 +115,7 @@ function storm(name: string, refusal: Refusal): Fault {
     way: 'middleman',
     feltAs: `CLUSTER_ANSWER ${status}`,
     async happen(scene, _watcher, middleman) {
-      middleman.misbehaviour = { refuse: () => refusal };
+      middleman.misbehaviour = { reject: () => rejection };
       middleman.cut();
       await scene.changes.throughApi(scene.api, CHANGES);
       await lasting(STORM_SECONDS);
@@ -123,7 +123,7 @@ function storm(name: string, refusal: Refusal): Fault {
   };
 }
 
-function goneWhenResumed(path: string): Refusal | undefined {
+function goneWhenResumed(path: string): Rejection | undefined {
   return /[?&]resourceVersion=\d/.test(path) ? { status: 410 } : undefined;
 }
 

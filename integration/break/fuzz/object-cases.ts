@@ -76,13 +76,13 @@ function give(world: World, step: Step): void {
 /** Throws unless the object is accepted or rejected cleanly; leaves the world empty. */
 export function runObjectCase(world: World, steps: readonly Step[], tally: Tally): void {
   for (const [index, step] of steps.entries()) {
-    let refused = 0;
-    world.onProblem = () => refused++;
+    let rejected = 0;
+    world.onProblem = () => rejected++;
     give(world, step);
     tally.count(step.kind, {
       encoding: step.encoding,
-      accepted: refused === 0 ? 1 : 0,
-      refused,
+      accepted: rejected === 0 ? 1 : 0,
+      rejected,
     });
     if (step.isTaken) world.takeChanges();
     if (index % CHECK_EVERY === CHECK_EVERY - 1) assertSound(world);

@@ -2,8 +2,8 @@ import { formatTable } from '../../../lab/host/table.ts';
 import type { Failure, Result } from './campaign.ts';
 import { MOST_GROWTH_MB } from './memory.ts';
 
-const COUNTS = ['given', 'json', 'protobuf', 'accepted', 'refused'] as const;
-const HEAD = ['WHAT', 'GIVEN', 'IN JSON', 'IN PROTOBUF', 'ACCEPTED', 'REFUSED'];
+const COUNTS = ['given', 'json', 'protobuf', 'accepted', 'rejected'] as const;
+const HEAD = ['WHAT', 'GIVEN', 'IN JSON', 'IN PROTOBUF', 'ACCEPTED', 'REJECTED'];
 const NAMES: Readonly<Record<string, string>> = {
   service: 'Services',
   slice: 'EndpointSlices',

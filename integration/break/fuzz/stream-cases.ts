@@ -87,7 +87,7 @@ export async function runStreamCase(world: World, of: StreamCase, tally: Tally):
 
 interface Counts {
   accepted: number;
-  refused: number;
+  rejected: number;
   readonly problems: ClusterErrorCode[];
 }
 
@@ -95,7 +95,7 @@ interface Counts {
 async function follow(world: World, of: StreamCase): Promise<Counts> {
   const { kind, streams } = of;
   const wire = WIRES[of.encoding];
-  const counts: Counts = { accepted: 0, refused: 0, problems: [] };
+  const counts: Counts = { accepted: 0, rejected: 0, problems: [] };
   let isInOrder = false;
   const server = new ScriptedServer((query, index) => {
     if (index > MOST_REQUESTS) throw new BrokenInvariant('the reader does not find back');
@@ -122,7 +122,7 @@ async function follow(world: World, of: StreamCase): Promise<Counts> {
     onProblem: (problem) => {
       assertExpected(problem);
       counts.problems.push(problem.code);
-      if (problem.code === 'CLUSTER_MALFORMED' && !isInOrder) counts.refused++;
+      if (problem.code === 'CLUSTER_MALFORMED' && !isInOrder) counts.rejected++;
     },
   });
   await withDeadline(end, () => reflector.run(end.signal));

@@ -5,7 +5,7 @@ interface Row {
   json: number;
   protobuf: number;
   accepted: number;
-  refused: number;
+  rejected: number;
 }
 
 /** How much of what was given, and what became of it. */
@@ -22,15 +22,15 @@ export class Tally {
 
   count(
     what: string,
-    of: { encoding: EncodingName; accepted: number; refused: number; given?: number },
+    of: { encoding: EncodingName; accepted: number; rejected: number; given?: number },
   ): void {
     if (this.#isClosed) return;
-    const row = this.rows.get(what) ?? { given: 0, json: 0, protobuf: 0, accepted: 0, refused: 0 };
+    const row = this.rows.get(what) ?? { given: 0, json: 0, protobuf: 0, accepted: 0, rejected: 0 };
     const { given = 1 } = of;
     row.given += given;
     row[of.encoding] += given;
     row.accepted += of.accepted;
-    row.refused += of.refused;
+    row.rejected += of.rejected;
     this.rows.set(what, row);
   }
 

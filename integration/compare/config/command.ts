@@ -57,8 +57,8 @@ async function compareAll(
 /** In words, for the table of departures. */
 function compare(body: string, theirs: Verdict): string {
   const ours = read(body);
-  if (theirs === 'refused') return ours === undefined ? 'equal' : 'only kube-proxy refuses';
-  if (ours === undefined) return 'only Fairlead refuses';
+  if (theirs === 'rejected') return ours === undefined ? 'equal' : 'only kube-proxy rejects';
+  if (ours === undefined) return 'only Fairlead rejects';
   const fields = differentFields(ours, theirs.written).filter(
     (path) => !NEVER_COMPARED.includes(path),
   );

@@ -4,7 +4,7 @@ export interface Departure {
   readonly why: string;
 }
 
-const LENIENT = 'only kube-proxy refuses';
+const LENIENT = 'only kube-proxy rejects';
 const GATE: Departure = {
   finding: LENIENT,
   why: 'names of gates come and go with every release; Fairlead warns and starts',

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { tryRun } from '../../../lab/host/run.ts';
 
 /** kube-proxy's reading of a file: the configuration it writes, or that it rejects the file. */
-export type Verdict = { readonly written: unknown } | 'refused';
+export type Verdict = { readonly written: unknown } | 'rejected';
 
 export interface Asking {
   /** The path of kube-proxy. */
@@ -22,5 +22,5 @@ export async function askKubeProxy(text: string, { program, folder }: Asking): P
   if (exitCode === 0) return { written: parse(await readFile(written, 'utf8')) as unknown };
   // A crash is no answer.
   if (exitCode !== 1) throw new Error(`kube-proxy ended with ${exitCode}: ${stderr}`);
-  return 'refused';
+  return 'rejected';
 }

@@ -76,7 +76,7 @@ async function compareBatch(
   const { batch, backend, tally } = of;
   const namespaces = batch.map((_, index) => `q${index}`);
   await Promise.all(namespaces.map((name) => ensureNamespace(lab.api, name)));
-  const refused = await Promise.all(
+  const rejected = await Promise.all(
     batch.map((state, index) => createState(lab.api, `q${index}`, state)),
   );
   await createMarker(lab.api, 'q0', 'marker');
@@ -86,7 +86,7 @@ async function compareBatch(
   // A line names its Service by its namespace or by a hash: a batch is equal as a whole or not.
   if (found.different.length === 0) tally.equal += batch.length;
   else console.log(found.different.slice(0, MOST_SHOWN).join('\n'));
-  for (const reason of new Set(refused.flat())) console.log(`the API server rejected: ${reason}`);
+  for (const reason of new Set(rejected.flat())) console.log(`the API server rejected: ${reason}`);
   await Promise.all(namespaces.map((name) => emptyNamespace(lab.api, name)));
 }
 

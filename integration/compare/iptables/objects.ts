@@ -18,20 +18,20 @@ export async function createState(
   namespace: string,
   state: NamespaceState,
 ): Promise<string[]> {
-  const refusals: string[] = [];
+  const rejections: string[] = [];
   for (const { object, ingress } of state.services) {
-    const refusal = await tryCreate(api, paths.services(namespace), { ...SERVICE, ...object });
-    if (refusal !== undefined) refusals.push(refusal);
+    const rejection = await tryCreate(api, paths.services(namespace), { ...SERVICE, ...object });
+    if (rejection !== undefined) rejections.push(rejection);
     else if (ingress.length > 0) {
       const path = `${paths.service(namespace, object.metadata.name)}/status`;
       await api.patch(path, { status: { loadBalancer: { ingress } } });
     }
   }
   for (const slice of state.slices) {
-    const refusal = await tryCreate(api, paths.slices(namespace), { ...SLICE, ...slice });
-    if (refusal !== undefined) refusals.push(refusal);
+    const rejection = await tryCreate(api, paths.slices(namespace), { ...SLICE, ...slice });
+    if (rejection !== undefined) rejections.push(rejection);
   }
-  return refusals;
+  return rejections;
 }
 
 async function tryCreate(

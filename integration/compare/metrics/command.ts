@@ -105,7 +105,7 @@ async function watched(scene: Scene, name: string): Promise<ReadonlyMap<Panel, P
     configuration: CONFIGURATION,
   });
   await scene.addService();
-  await scene.addRefusedAddress();
+  await scene.addRejectedAddress();
   await scene.lab.replaceApiServer({ version: NEWEST_API_VERSION, flags: [] });
   await scene.addService();
   const isUpstream = name === MEASURED_UPSTREAM;

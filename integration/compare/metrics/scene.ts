@@ -85,7 +85,7 @@ export class Scene implements AsyncDisposable {
   }
 
   /** Fairlead writes an Event about an external IP of the Service range, and does not serve it. */
-  async addRefusedAddress(): Promise<void> {
+  async addRejectedAddress(): Promise<void> {
     const port = FIRST_PORT + this.#serviceCount;
     await this.#create({ externalIPs: ['10.96.200.200'], ports: [{ port }] });
   }

@@ -93,10 +93,10 @@ describe('fairlead outside init, token and off', { timeout: LONG_MS }, () => {
   it('keeps a file that was changed, and overwrites it only by force', async () => {
     const file = join(scene.folder, 'etc/fairlead/config.conf');
     await writeFile(file, '# mine\n', { flag: 'a' });
-    const refused = await scene.outside(...INIT, '--zone=zone-a');
-    assert.equal(refused.exitCode, 1);
-    assert.match(refused.stderr, /config\.conf: not written by fairlead, or changed since/);
-    assert.match(refused.stderr, /nothing was changed \(FILE_NOT_OURS\)/);
+    const rejected = await scene.outside(...INIT, '--zone=zone-a');
+    assert.equal(rejected.exitCode, 1);
+    assert.match(rejected.stderr, /config\.conf: not written by fairlead, or changed since/);
+    assert.match(rejected.stderr, /nothing was changed \(FILE_NOT_OURS\)/);
     const forced = await scene.outside(...INIT, '--force');
     assert.match(forced.stdout, /config\.conf +changed/);
   });

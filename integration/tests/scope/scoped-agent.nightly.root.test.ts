@@ -157,15 +157,15 @@ describe('fairlead run with a scope and Roles only', { timeout: LONG_MS }, () =>
     await until(async () => (await readyStatus()) === 200, { what: 'ready', deadlineMs: WAIT_MS });
   });
 
-  it('posts no Events, and is refused nothing else', async () => {
+  it('posts no Events, and is denied nothing else', async () => {
     const requests = await stage.requests();
     assert.deepEqual(
       requests.filter(({ verb }) => verb !== 'watch' && verb !== 'list' && verb !== 'get'),
       [],
     );
-    const refused = requests.filter(({ responseStatus }) => (responseStatus?.code ?? 200) >= 400);
-    assert.ok(refused.length > 0);
-    for (const { requestURI } of refused) assert.match(requestURI, /\/namespaces\/billing\//);
+    const rejected = requests.filter(({ responseStatus }) => (responseStatus?.code ?? 200) >= 400);
+    assert.ok(rejected.length > 0);
+    for (const { requestURI } of rejected) assert.match(requestURI, /\/namespaces\/billing\//);
   });
 });
 

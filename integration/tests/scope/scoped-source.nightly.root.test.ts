@@ -90,10 +90,10 @@ describe('a source with a scope and Roles only', { timeout: LONG_MS }, () => {
     await listener.has(served('billing/pay'));
   });
 
-  it('was refused nothing, and requested nothing but the scope and the version', async () => {
+  it('was denied nothing, and requested nothing but the scope and the version', async () => {
     const requests = await stage.requests();
-    const refused = requests.filter(({ responseStatus }) => (responseStatus?.code ?? 200) >= 400);
-    assert.deepEqual(refused, []);
+    const rejected = requests.filter(({ responseStatus }) => (responseStatus?.code ?? 200) >= 400);
+    assert.deepEqual(rejected, []);
     const asked = new Set(requests.map(({ requestURI }) => requestURI.replace(/\?.*/, '')));
     const inNamespace = (name: string): string[] => [
       `/api/v1/namespaces/${name}/services`,

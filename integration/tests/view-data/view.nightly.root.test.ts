@@ -185,8 +185,8 @@ describe('fairlead view with an agent', () => {
     const path = await view.get<PathAnswer>('/data/path?target=shop/empty:http&from=host');
     assert.equal(path.code, 'REFUSED_NO_ENDPOINTS');
     assert.equal(path.proof, null);
-    const refused = await view.get<{ code: string }>('/data/path?target=shop/busy&probe=syn');
-    assert.equal(refused.code, 'PROBES_NOT_ALLOWED');
+    const rejected = await view.get<{ code: string }>('/data/path?target=shop/busy&probe=syn');
+    assert.equal(rejected.code, 'PROBES_NOT_ALLOWED');
   });
 
   it('examines the machine', async () => {

@@ -72,12 +72,12 @@ const MASQUERADED = { action: 'forward', list: 'cluster', masquerade: true } as 
 const ALL: FrontendAnswer['outcomes'] = { pod: FORWARD, host: MASQUERADED, outside: MASQUERADED };
 
 export function scriptedService(service: string): ServiceAnswer {
-  const isRefused = service === 'shop/reviews';
+  const isRejected = service === 'shop/reviews';
   const reject = { action: 'reject' } as const;
-  const outcomes = isRefused ? { pod: reject, host: reject, outside: reject } : ALL;
+  const outcomes = isRejected ? { pod: reject, host: reject, outside: reject } : ALL;
   const frontends: FrontendAnswer[] = [
     { kind: 'cluster-ip', at: '10.96.0.10:80', target: '10.96.0.10:80', port: 80, outcomes },
-    ...(isRefused
+    ...(isRejected
       ? []
       : [
           {
@@ -91,7 +91,7 @@ export function scriptedService(service: string): ServiceAnswer {
           { kind: 'node-port', at: 'node port 30080', port: 30_080, outcomes } as const,
         ]),
   ];
-  const endpoints = isRefused ? [NOT_READY] : [...READY, NOT_READY];
+  const endpoints = isRejected ? [NOT_READY] : [...READY, NOT_READY];
   return {
     service,
     ports: [
@@ -102,7 +102,7 @@ export function scriptedService(service: string): ServiceAnswer {
         affinitySeconds: 0,
         frontends,
         kernel: { is: 'applied' },
-        ...(isRefused
+        ...(isRejected
           ? { newPerSecond: 0, rejectedPerSecond: 184, live: 0 }
           : { newPerSecond: 5640, live: 412 }),
         endpoints,

@@ -55,10 +55,11 @@ const OTHERS: Row = [
   812,
 ];
 
-const REFUSED: Readonly<Record<string, Pick<MapFlow, 'rejectedPerSecond' | 'droppedPerSecond'>>> = {
-  'shop/reviews:http': { rejectedPerSecond: 184 },
-  'ingress/edge:https': { droppedPerSecond: 40 },
-};
+const REJECTED: Readonly<Record<string, Pick<MapFlow, 'rejectedPerSecond' | 'droppedPerSecond'>>> =
+  {
+    'shop/reviews:http': { rejectedPerSecond: 184 },
+    'ingress/edge:https': { droppedPerSecond: 40 },
+  };
 
 /** `sway` moves every figure by some percent, so that ticks differ. */
 export function scriptedTraffic(ports: number, sway: (key: string) => number): TrafficMap {
@@ -101,7 +102,7 @@ function serviceOf(row: Row, sway: (key: string) => number): MapService {
     family: 'IPv4',
     endpoints: row[3],
     ...flowOf(row, sway),
-    ...REFUSED[row[0]],
+    ...REJECTED[row[0]],
   };
 }
 

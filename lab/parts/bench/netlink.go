@@ -102,7 +102,7 @@ func eachMessage(received []byte, visit func([]byte)) (isDone bool, err error) {
 			code := int32(binary.LittleEndian.Uint32(received[headerBytes:]))
 			if code != 0 {
 				kind := binary.LittleEndian.Uint16(received[headerBytes+8:])
-				return true, fmt.Errorf("the kernel refuses message %#x: %w", kind, syscall.Errno(-code))
+				return true, fmt.Errorf("the kernel rejects message %#x: %w", kind, syscall.Errno(-code))
 			}
 		default:
 			visit(received[:length])

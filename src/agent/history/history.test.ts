@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { endpoint, service, slice } from '../../forwarding/testing/objects.ts';
 import { VirtualClock } from '../../time/testing/virtual-clock.ts';
-import { refusal } from '../testing/fake-plane.ts';
+import { rejection } from '../testing/fake-plane.ts';
 import { synced } from '../testing/many.ts';
 import { NODE, SETTINGS, Stage } from '../testing/stage.ts';
 import type { Happening } from './entry.ts';
@@ -107,7 +107,7 @@ describe('History', () => {
     await using watched = await Watched.start();
     const { clock, stage } = watched;
     stage.plane.fault = (call) => {
-      if (call === 'apply') throw refusal('EINVAL', 'odd', 'ns/web/TCP/IPv4');
+      if (call === 'apply') throw rejection('EINVAL', 'odd', 'ns/web/TCP/IPv4');
     };
     stage.source.service(service({ clusterIPs: ['10.96.0.1'] }));
     await clock.pass(20_000);
@@ -147,7 +147,7 @@ describe('History', () => {
     await clock.until('the Service', () => stage.isEqual());
     stage.plane.fault = (call, changes) => {
       const odd = changes.find(({ id }) => id.service === 'odd');
-      if (call === 'apply' && odd) throw refusal('EINVAL', 'odd', odd.key);
+      if (call === 'apply' && odd) throw rejection('EINVAL', 'odd', odd.key);
     };
     stage.source.service(service({ name: 'odd', clusterIPs: ['10.96.0.2'] }));
     await clock.pass(5_000);

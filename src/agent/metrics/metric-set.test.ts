@@ -85,7 +85,7 @@ describe('a metric', () => {
     assert.deepEqual(set.render().match(/^[^#\n].*$/gm), ['p 0']);
   });
 
-  it('refuses a wrong number of labels, a negative count and a second definition', () => {
+  it('rejects a wrong number of labels, a negative count and a second definition', () => {
     const set = new MetricSet();
     const counter = set.counter({ name: 'c', help: 'h', labels: ['a'] });
     assert.throws(() => counter.add(1), RangeError);

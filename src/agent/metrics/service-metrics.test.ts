@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EndpointCount, RefusedCount } from '../../dataplanes/contract.ts';
+import type { EndpointCount, RejectedCount } from '../../dataplanes/contract.ts';
 import { metricsOf, sampleOf } from './testing/told.ts';
 
 const count = (name: string, endpoint: string, connections: number): EndpointCount => ({
@@ -14,7 +14,7 @@ const count = (name: string, endpoint: string, connections: number): EndpointCou
 function metered(most: number) {
   const kernel = {
     counts: [] as EndpointCount[],
-    refused: [] as RefusedCount[] | undefined,
+    rejected: [] as RejectedCount[] | undefined,
     nowMs: 0,
     costMs: 0,
     reads: 0,
@@ -27,7 +27,7 @@ function metered(most: number) {
         kernel.nowMs += kernel.costMs;
         return kernel.counts;
       },
-      refused: async () => kernel.refused,
+      rejected: async () => kernel.rejected,
       most,
     },
   });
@@ -71,10 +71,10 @@ describe('fairlead_service_* metrics', () => {
   it('leave out rejected packets where the mode does not count them', async () => {
     const { kernel, metrics, of } = metered(3);
     await metrics.render();
-    kernel.refused = [{ service: 'shop/web:http/TCP/IPv4', rejected: 7, dropped: 0 }];
+    kernel.rejected = [{ service: 'shop/web:http/TCP/IPv4', rejected: 7, dropped: 0 }];
     const series = `fairlead_service_rejected_packets_total${of('web')}`;
     assert.equal(sampleOf(await metrics.render(), series), 7);
-    kernel.refused = undefined;
+    kernel.rejected = undefined;
     kernel.nowMs += 1;
     assert.equal(sampleOf(await metrics.render(), series), undefined);
   });

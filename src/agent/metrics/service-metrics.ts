@@ -1,4 +1,4 @@
-import type { EndpointCount, RefusedCount } from '../../dataplanes/contract.ts';
+import type { EndpointCount, RejectedCount } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { MetricSet } from '../metrics.ts';
 import { PacedRead } from './paced-read.ts';
@@ -6,7 +6,7 @@ import { PacedRead } from './paced-read.ts';
 export interface ServiceReading {
   counters(): Promise<readonly EndpointCount[]>;
   /** Undefined: the mode does not count them. */
-  refused(): Promise<readonly RefusedCount[] | undefined>;
+  rejected(): Promise<readonly RejectedCount[] | undefined>;
   /** The busiest service ports that have series. */
   readonly most: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -38,7 +38,7 @@ export class ServiceMetrics {
   #before: ReadonlyMap<string, number> | undefined;
   /** By namespace, name, port and protocol, over both families. */
   readonly #sums = new Map<string, Sums>();
-  #isRefusedKnown = false;
+  #isRejectedKnown = false;
   readonly #paced: PacedRead;
 
   constructor(set: MetricSet, reading: ServiceReading) {
@@ -61,7 +61,7 @@ export class ServiceMetrics {
 
   async #read(): Promise<void> {
     const counts = await this.#reading.counters();
-    const refused = await this.#reading.refused();
+    const rejections = await this.#reading.rejected();
     const before = this.#before;
     const after = new Map<string, number>();
     const take = ({ service, kind, name }: Counted, count: number): void => {
@@ -75,12 +75,12 @@ export class ServiceMetrics {
     for (const { service, endpoint, connections } of counts) {
       take({ service, kind: 'connections', name: `${service} ${endpoint}` }, connections);
     }
-    for (const { service, rejected, dropped } of refused ?? []) {
+    for (const { service, rejected, dropped } of rejections ?? []) {
       take({ service, kind: 'rejected', name: `${service} rejected` }, rejected);
       take({ service, kind: 'dropped', name: `${service} dropped` }, dropped);
     }
     this.#before = after;
-    this.#isRefusedKnown = refused !== undefined;
+    this.#isRejectedKnown = rejections !== undefined;
   }
 
   #sumsOf(service: string): Sums {
@@ -98,7 +98,7 @@ export class ServiceMetrics {
     for (const [name, sums] of busiest.slice(0, this.#reading.most)) {
       const labels = labelsOf(name);
       this.#metrics.connections.replace(sums.connections, ...labels);
-      if (!this.#isRefusedKnown) continue;
+      if (!this.#isRejectedKnown) continue;
       this.#metrics.rejected.replace(sums.rejected, ...labels);
       this.#metrics.dropped.replace(sums.dropped, ...labels);
     }

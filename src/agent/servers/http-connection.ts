@@ -98,8 +98,8 @@ export class HttpConnection implements Admittable {
     this.#socket.pause();
     this.#enter('answer');
     this.#options.budget.touch(this);
-    if (head === 'malformed') this.#refuse(BAD_REQUEST);
-    else if (head === 'too large') this.#refuse(HEAD_TOO_LARGE);
+    if (head === 'malformed') this.#reject(BAD_REQUEST);
+    else if (head === 'too large') this.#reject(HEAD_TOO_LARGE);
     else this.#answer(head);
   }
 
@@ -122,7 +122,7 @@ export class HttpConnection implements Admittable {
     }
   }
 
-  #refuse(status: number): void {
+  #reject(status: number): void {
     this.#send(plain(status, `${status} ${STATUS_CODES[status]}\n`), {
       isLast: true,
       isHead: false,

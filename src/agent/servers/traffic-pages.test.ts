@@ -93,7 +93,7 @@ describe('what `fairlead top` asks', () => {
     const rows = [rowOf('a', 0), withOutcome('b', drop), withOutcome('c', forward)];
     const { pages } = pagesOf(rows);
     assert.deepEqual(
-      pages.servedSince().ports.map(([, , refusal]) => refusal),
+      pages.servedSince().ports.map(([, , verdict]) => verdict),
       ['reject', 'drop', undefined],
     );
   });
@@ -138,7 +138,7 @@ describe('what `fairlead top` asks', () => {
       TRAFFIC_PATHS.servedSince('run-7'),
       TRAFFIC_PATHS.servedOf(['shop/web', 'x,y/%']),
       TRAFFIC_PATHS.counts(['shop/web:http/TCP/IPv4', 'x,y/%']),
-      TRAFFIC_PATHS.refused,
+      TRAFFIC_PATHS.rejected,
       TRAFFIC_PATHS.totals,
       '/counters/of/%E0%A4%A,%',
     ]) {

@@ -1,4 +1,4 @@
-import type { DataPlane, EndpointCount, RefusedCount } from '../../dataplanes/contract.ts';
+import type { DataPlane, EndpointCount, RejectedCount } from '../../dataplanes/contract.ts';
 import {
   type Forwarding,
   type Frontend,
@@ -20,11 +20,11 @@ export type ServedPort = readonly [
   key: ServicePortKey,
   frontends: readonly (readonly [address: string, port: number])[],
   /** What happens to some clients instead of forwarding; undefined: all are forwarded. */
-  refusal?: Refusal,
+  verdict?: Verdict,
 ];
 
 /** `reject`: no endpoint. `drop`: none on this node, and the policy is Local. */
-export type Refusal = 'reject' | 'drop';
+export type Verdict = 'reject' | 'drop';
 
 export interface ServedPage {
   readonly ports: readonly ServedPort[];
@@ -122,8 +122,8 @@ export class TrafficPages {
   }
 
   /** Undefined: the mode does not count them. */
-  async refused(): Promise<Timed<readonly RefusedCount[] | undefined>> {
-    return await this.#timed(async () => await this.#options.plane.read('refused'));
+  async rejected(): Promise<Timed<readonly RejectedCount[] | undefined>> {
+    return await this.#timed(async () => await this.#options.plane.read('rejected'));
   }
 
   /** Undefined: conntrack events tell which Services are busy. */
@@ -151,19 +151,19 @@ export class TrafficPages {
 
 function servedPort({ id, frontends }: Forwarding): ServedPort {
   const addresses: (readonly [string, number])[] = [];
-  let refusal: Refusal | undefined;
+  let verdict: Verdict | undefined;
   for (const frontend of frontends) {
     if (frontend.notServed !== undefined) continue;
     addresses.push([frontend.address, frontend.port]);
-    if (refusal !== 'reject') refusal = refusalOf(frontend) ?? refusal;
+    if (verdict !== 'reject') verdict = verdictOf(frontend) ?? verdict;
   }
   const key = servicePortKey(id);
-  return refusal === undefined ? [key, addresses] : [key, addresses, refusal];
+  return verdict === undefined ? [key, addresses] : [key, addresses, verdict];
 }
 
 /** The worst of all sources. */
-function refusalOf({ outcomes }: Frontend): Refusal | undefined {
-  let found: Refusal | undefined;
+function verdictOf({ outcomes }: Frontend): Verdict | undefined {
+  let found: Verdict | undefined;
   for (const source of SOURCE_CLASSES) {
     const { action } = outcomes[source];
     if (action === 'reject') return 'reject';

@@ -7,7 +7,8 @@ const SERVED_AFTER = '/served/after/';
 const SERVED_OF = '/served/of/';
 const COUNTS = '/counters/of/';
 const TOTALS = '/totals';
-const REFUSED = '/refused';
+/** Other versions of the commands ask by this name. */
+const REJECTED = '/refused';
 
 export const TRAFFIC_PATHS = {
   served: SERVED,
@@ -16,7 +17,7 @@ export const TRAFFIC_PATHS = {
   servedOf: (services: readonly string[]) => SERVED_OF + services.map(encodeURIComponent).join(','),
   counts: (keys: readonly ServicePortKey[]) => COUNTS + keys.map(encodeURIComponent).join(','),
   totals: TOTALS,
-  refused: REFUSED,
+  rejected: REJECTED,
 } as const;
 
 /** What is asked for at a path; undefined: it is another's path. */
@@ -26,7 +27,7 @@ export function trafficAnswer(
 ): (() => unknown | Promise<unknown>) | undefined {
   if (path === SERVED) return () => pages.servedSince();
   if (path === TOTALS) return () => pages.totals();
-  if (path === REFUSED) return () => pages.refused();
+  if (path === REJECTED) return () => pages.rejected();
   if (path.startsWith(SERVED_SINCE)) {
     const version = decoded(path.slice(SERVED_SINCE.length));
     return version === undefined ? undefined : () => pages.servedSince(version);

@@ -115,7 +115,7 @@ export class FakePlane implements DataPlane {
     for (const { key, after } of changes) {
       if (after === undefined) continue;
       for (const claim of claimsOf(after)) {
-        if (taken.has(claim)) throw refusal('EXISTS', `${claim} is there already`);
+        if (taken.has(claim)) throw rejection('EXISTS', `${claim} is there already`);
         taken.add(claim);
       }
       next.set(key, after);
@@ -139,7 +139,7 @@ export class FakePlane implements DataPlane {
         this.#parts.set(key, part);
         const taken = this.#takenBut([key]);
         const conflict = after && claimsOf(after).find((claim) => taken.has(claim));
-        if (conflict !== undefined) throw refusal('EXISTS', `${conflict} is there already`);
+        if (conflict !== undefined) throw rejection('EXISTS', `${conflict} is there already`);
         part.left -= objectsPerStep;
         if (part.left > 0) return 'unfinished';
         this.#parts.delete(key);
@@ -218,7 +218,7 @@ export class FakePlane implements DataPlane {
     if (isNoted) this.violations.push(`${key}: is unknown, and a row was named`);
     if (isApplied(before, this.kernel.get(key))) return;
     // Another process deleted what should be replaced, and the agent has not inspected it yet.
-    if (this.#suspects.has(key)) throw refusal('MISSING', 'no such element');
+    if (this.#suspects.has(key)) throw rejection('MISSING', 'no such element');
     this.violations.push(`${key}: before is not what the kernel has`);
   }
 
@@ -236,7 +236,7 @@ export class FakePlane implements DataPlane {
   }
 }
 
-export function refusal(code: string, message: string, culprit?: ServicePortKey): PlaneError {
+export function rejection(code: string, message: string, culprit?: ServicePortKey): PlaneError {
   const about = { code, next: 'nothing: this is a test' };
   return new PlaneError(message, culprit === undefined ? about : { ...about, culprit });
 }

@@ -44,7 +44,7 @@ export interface IdentityOptions {
 }
 
 export function identityOf(user: Entry, options: IdentityOptions): Identity {
-  refuseUnsupported(user);
+  rejectUnsupported(user);
   const { value } = user;
   const tokenFile = fileAt(user, 'tokenFile');
   const token = textAt(value, 'token');
@@ -93,7 +93,7 @@ function certificateFrom(user: Entry): Identity['clientCertificate'] {
 }
 
 /** Ignoring one of these would authenticate as another user than configured. */
-function refuseUnsupported({ value }: Entry): void {
+function rejectUnsupported({ value }: Entry): void {
   if (isRecord(value['auth-provider']))
     throw unsupported('auth-provider is not supported: Kubernetes removed it in 1.26');
   if (textAt(value, 'as') !== '') throw unsupported('impersonation (as) is not supported');

@@ -207,7 +207,7 @@ describe('loadKubeconfig, credential plugin', () => {
     assert.equal((await access.token())?.reveal(), 't2');
     assert.equal((await access.token())?.reveal(), 't3');
     access.rejected(tokens[0]);
-    assert.equal((await access.token())?.reveal(), 't3', 'an old refusal does not count');
+    assert.equal((await access.token())?.reveal(), 't3', 'an old rejection does not count');
   });
 
   it('accepts a certificate', async (t) => {

@@ -110,7 +110,7 @@ export class Exchange {
   }
 
   /** A rejection in the format of the API server. */
-  refuse(code: number, headers: Readonly<Record<string, string>> = {}): void {
+  reject(code: number, headers: Readonly<Record<string, string>> = {}): void {
     this.answer(code, statusObject(code), headers);
   }
 }

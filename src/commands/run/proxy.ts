@@ -181,7 +181,7 @@ function agentMetrics(
       ? {
           services: {
             counters: async () => (await plane.read('counters')) ?? [],
-            refused: () => plane.read('refused'),
+            rejected: () => plane.read('rejected'),
             most: config.settings.serviceMetrics,
           },
         }

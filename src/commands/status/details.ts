@@ -17,7 +17,7 @@ export function details(page: StatusPage, width: number, words?: StatusWords): r
     conditions(page, width),
     propagation(page),
     counters(page, width),
-    refusals(page, width),
+    rejections(page, width),
     notServed(page, width),
     drifts(page, width),
   ].filter((section) => section !== '');
@@ -104,7 +104,7 @@ function counters(page: StatusPage, width: number): string {
   );
 }
 
-function refusals({ failingRows, failingRowCount, atMs }: StatusPage, width: number): string {
+function rejections({ failingRows, failingRowCount, atMs }: StatusPage, width: number): string {
   if (failingRowCount === 0) return '';
   const rows = failingRows.map(({ key, attempts, firstFailedAtMs, error }) => [
     key,

@@ -37,8 +37,8 @@ it('lists every served address, and none for a node port', () => {
 
 it('leaves out what is not served, like the count of contents', () => {
   const { frontends, ...rest } = row('a', [{ kind: 'external-ip', address: '10.0.0.1', port: 80 }]);
-  const refused = { ...rest, frontends: frontends.map((each) => ({ ...each, notServed: HELD })) };
-  const rows = [refused, row('b', [{ kind: 'node-port', address: '', port: 30_000 }])];
+  const unserved = { ...rest, frontends: frontends.map((each) => ({ ...each, notServed: HELD })) };
+  const rows = [unserved, row('b', [{ kind: 'node-port', address: '', port: 30_000 }])];
   assert.equal(servedFrontends(rows).length, 1);
   const counted = new ContentCounts();
   for (const each of rows) counted.replace(`shop/${each.id.service}`, [], [each]);

@@ -18,7 +18,7 @@ export function troublesOf(page: StatusPage, words?: StatusWords): readonly Trou
     ...notReady(page),
     ...(words?.troubles(page) ?? []),
     ...detached(page),
-    ...refusedRows(page),
+    ...rejectedRows(page),
     ...apiServer(page),
     ...addresses(page),
     ...external(page, words),
@@ -79,7 +79,7 @@ function detached(page: StatusPage): Trouble[] {
   return [{ what, next }];
 }
 
-function refusedRows(page: StatusPage): Trouble[] {
+function rejectedRows(page: StatusPage): Trouble[] {
   const { failingRows, failingRowCount, atMs, conditions } = page;
   const shown = failingRows.slice(0, SHOWN).map(({ key, attempts, firstFailedAtMs, error }) => {
     const tried = `tried ${countText(attempts, 'time')} in ${ageText(atMs - firstFailedAtMs)}`;

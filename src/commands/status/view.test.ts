@@ -218,7 +218,7 @@ describe('status of a node in trouble', () => {
     };
     const socket = { family: 'IPv4', protocol: 'TCP', address: '', port: 30_080 } as const;
     const conflicts = name === 'nodePortsFree' ? [{ service: 'shop/web', socket }] : [];
-    const refused = {
+    const unserved = {
       service: 'shop/web:http',
       address: 'external-ip 10.0.0.1:80/TCP',
       reason: 'api-server',
@@ -226,7 +226,7 @@ describe('status of a node in trouble', () => {
     } as const;
     return {
       addresses: { notServed: none, conflicts },
-      notServed: name === 'addressesServed' ? [refused] : [],
+      notServed: name === 'addressesServed' ? [unserved] : [],
     };
   }
 });

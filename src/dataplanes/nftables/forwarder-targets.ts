@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
 import { type Family, SOURCE_CLASSES, type SourceClass } from '../../forwarding/model.ts';
 import type { NftBatch } from '../../linux/nftables/batch.ts';
-import { type NftConnection, NftRefusal } from '../../linux/nftables/connection.ts';
+import { type NftConnection, NftRejection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
 import { endpointValue, protocolByte } from '../shared/nft/keys.ts';
 import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './chains.ts';
 import { KeptFrontends, type KeptRow } from './kept-frontends.ts';
-import { asPlaneError } from './refusal.ts';
+import { asPlaneError } from './nft-rejection.ts';
 import { TABLES, TARGET_SETS } from './sets.ts';
 
 /** Where the forwarder listens, by the source class whose connections come in there. */
@@ -83,7 +83,7 @@ export class ForwarderTargets {
       await this.#connection.commit(batch);
     } catch (error) {
       // Without the table nothing is handed over.
-      if (ports === undefined && error instanceof NftRefusal && error.errno === ENOENT) return;
+      if (ports === undefined && error instanceof NftRejection && error.errno === ENOENT) return;
       throw asPlaneError(error);
     }
   }

@@ -18,7 +18,7 @@ import type {
   Readers,
   ReadingKey,
   Readings,
-  RefusedCount,
+  RejectedCount,
   RowChange,
 } from '../contract.ts';
 import { watchRuleEvents } from '../shared/rule-events.ts';
@@ -32,10 +32,10 @@ import { inspectEverything, inspectSuspects } from './inspect.ts';
 import type { KeptRow } from './kept-frontends.ts';
 import { Knowledge } from './knowledge.ts';
 import { LargeRows } from './large-rows.ts';
+import { asPlaneError, notInspected } from './nft-rejection.ts';
 import { abandonRow, type PlannedRow, planRow, settleRow } from './planned-row.ts';
 import { reconfigure } from './reconfigure.ts';
-import { asPlaneError, notInspected } from './refusal.ts';
-import { readRefused } from './refused.ts';
+import { readRejected } from './rejected-counts.ts';
 import { readRowCounters } from './row-counters.ts';
 import { perform } from './row-plan.ts';
 import { TABLES } from './sets.ts';
@@ -225,9 +225,9 @@ export class NftablesPlane implements DataPlane {
     return await readRowCounters(connection, this.#knowledge, rows);
   }
 
-  async refused(): Promise<readonly RefusedCount[] | undefined> {
+  async rejected(): Promise<readonly RejectedCount[] | undefined> {
     using connection = this.#anotherConnection();
-    return await readRefused(connection);
+    return await readRejected(connection);
   }
 
   async affinityFill(): Promise<AffinityFill> {

@@ -62,9 +62,9 @@ function sorted<T extends { readonly endpoint: string }>(counts: readonly T[]): 
 describe('rejected and dropped connections', () => {
   it('are unknown while sets of an earlier version, which do not count, are in the kernel', async () => {
     const plane = await written();
-    assert.deepEqual(await plane.refused(), []);
+    assert.deepEqual(await plane.rejected(), []);
     await plane.remove();
     nft('add table ip fairlead\nadd set ip fairlead reject-services { type ipv4_addr; }');
-    assert.equal(await plane.refused(), undefined);
+    assert.equal(await plane.rejected(), undefined);
   });
 });

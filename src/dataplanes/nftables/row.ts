@@ -130,7 +130,7 @@ class Parts {
     if (group !== undefined) {
       this.#put({ set: frontendMap(where), key, value: hostNumber(group), comment: this.#comment });
     }
-    this.#refuse(frontend, where, key);
+    this.#rejectOrDrop(frontend, where, key);
     if (frontend.kind === 'cluster-ip') {
       this.#shared.push({ set: 'service-ips', key: addressBytes(frontend.address) });
     }
@@ -199,11 +199,11 @@ class Parts {
     return parts;
   }
 
-  #refuse(frontend: Frontend, where: Where, key: Binary): void {
+  #rejectOrDrop(frontend: Frontend, where: Where, key: Binary): void {
     const { pod, host, outside } = frontend.outcomes;
-    const refused = [outside, pod, host].find(({ action }) => action !== 'forward');
-    if (!refused) return;
-    const verdict = refused.action === 'reject' ? 'reject' : 'drop';
+    const outcome = [outside, pod, host].find(({ action }) => action !== 'forward');
+    if (!outcome) return;
+    const verdict = outcome.action === 'reject' ? 'reject' : 'drop';
     this.#put({ set: `${verdict}-${where}s`, key, comment: this.#comment });
   }
 

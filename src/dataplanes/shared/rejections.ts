@@ -1,11 +1,11 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
-import type { NftRefusal } from '../../linux/nftables/connection.ts';
+import type { NftRejection } from '../../linux/nftables/connection.ts';
 import { PlaneError } from '../contract.ts';
 
 /**
  * The row whose part of a batch the kernel rejected; undefined where that part belongs to no row.
  */
-export function culpritOf({ owner }: NftRefusal): { readonly culprit?: ServicePortKey } {
+export function culpritOf({ owner }: NftRejection): { readonly culprit?: ServicePortKey } {
   return owner === undefined || owner === '' ? {} : { culprit: owner };
 }
 

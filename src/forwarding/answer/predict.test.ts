@@ -103,9 +103,9 @@ describe('predict()', () => {
 
   it('rejects where there is no endpoint', () => {
     const empty = rowsOf([EDGE]);
-    const refused = 'REFUSED_NO_ENDPOINTS reject';
+    const rejected = 'REFUSED_NO_ENDPOINTS reject';
     for (const at of ['10.96.0.1:80', '198.18.0.1:80', '172.30.1.1:30080']) {
-      assert.equal(brief(ask(empty, at, { from: 'host' })), refused, at);
+      assert.equal(brief(ask(empty, at, { from: 'host' })), rejected, at);
     }
   });
 
@@ -137,13 +137,13 @@ describe('predict()', () => {
     assert.equal(brief(ask(rows, '10.96.0.1:81', { place })), 'PORT_NOT_DECLARED pass');
     assert.equal(brief(ask(rows, '10.96.7.7:80', { place })), 'NO_SUCH_ADDRESS pass');
     const empty = rowsOf([EDGE]);
-    const [passed, refused] = ['REFUSED_NO_ENDPOINTS pass', 'REFUSED_NO_ENDPOINTS reject'];
+    const [passed, rejected] = ['REFUSED_NO_ENDPOINTS pass', 'REFUSED_NO_ENDPOINTS reject'];
     assert.equal(brief(ask(empty, '198.18.0.1:80', { place, from: 'host' })), passed);
-    assert.equal(brief(ask(empty, '198.18.0.1:80', { place })), refused);
-    assert.equal(brief(ask(empty, '10.96.0.1:80', { place, from: 'host' })), refused);
-    assert.equal(brief(ask(empty, '172.30.1.1:30080', { place, from: 'host' })), refused);
+    assert.equal(brief(ask(empty, '198.18.0.1:80', { place })), rejected);
+    assert.equal(brief(ask(empty, '10.96.0.1:80', { place, from: 'host' })), rejected);
+    assert.equal(brief(ask(empty, '172.30.1.1:30080', { place, from: 'host' })), rejected);
     const unlisted = { from: '192.0.2.1' };
-    assert.equal(brief(ask(empty, '198.18.0.2:80', { place, ...unlisted })), refused);
+    assert.equal(brief(ask(empty, '198.18.0.2:80', { place, ...unlisted })), rejected);
     const dropped = 'DROPPED_SOURCE_RANGE drop';
     assert.equal(brief(ask(empty, '198.18.0.2:80', unlisted)), dropped);
     assert.equal(brief(ask(rows, '198.18.0.2:80', { place, ...unlisted })), dropped);
@@ -197,7 +197,7 @@ describe('predict(), node ports', () => {
     assert.equal(elsewhereHas.nodePort?.row.id.service, 'web');
   });
 
-  it('are refused at every own address where the mode looks at none before it refuses', () => {
+  it('are rejected at every own address where the mode looks at none before it rejects', () => {
     const place = placeWith(
       {},
       { leavesAlone: ALL_LEFT, machineAddresses: ['172.30.1.1', '10.1.0.254'] },
@@ -230,7 +230,7 @@ describe('predict(), node ports', () => {
     assert.equal(brief(relayed), 'REACHES local masquerade 10.1.0.5');
     assert.ok(relayed.code === 'REACHES' && relayed.relayed);
     const away = rowsOf([EDGE], [AWAY]);
-    const refused = 'REFUSED_NO_ENDPOINTS reject';
-    assert.equal(brief(ask(away, '127.0.0.1:30080', { place: relays, from })), refused);
+    const rejected = 'REFUSED_NO_ENDPOINTS reject';
+    assert.equal(brief(ask(away, '127.0.0.1:30080', { place: relays, from })), rejected);
   });
 });

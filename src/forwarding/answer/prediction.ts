@@ -27,7 +27,7 @@ export type Prediction =
   | ({
       readonly code: 'REFUSED_NO_ENDPOINTS';
       readonly action: 'reject' | 'pass';
-      /** The kernel refuses it, because the agent relays nothing there now. Undefined: a rule does. */
+      /** The kernel rejects it, because the agent relays nothing there now. Undefined: a rule does. */
       readonly relayed?: true;
     } & Found)
   /** The policy is Local, and this machine has no Node object. */

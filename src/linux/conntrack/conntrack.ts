@@ -90,7 +90,7 @@ async function removeAtOnce(netlink: Netlink, flows: readonly Flow[]): Promise<F
   });
   await netlink.send(writer.bytes);
   const removed: Flow[] = [];
-  let refused: NetlinkError | undefined;
+  let rejected: NetlinkError | undefined;
   for (let answered = 0; answered < flows.length; ) {
     for (const message of await nextMessages(netlink, what)) {
       const answer = readAcknowledgement(message);
@@ -98,10 +98,10 @@ async function removeAtOnce(netlink: Netlink, flows: readonly Flow[]): Promise<F
       if (answer === undefined || flow === undefined) continue;
       answered++;
       if (answer.errno === 0) removed.push(flow);
-      else if (answer.errno !== ENOENT) refused ??= new NetlinkError(what, answer);
+      else if (answer.errno !== ENOENT) rejected ??= new NetlinkError(what, answer);
     }
   }
-  if (refused) throw refused;
+  if (rejected) throw rejected;
   return removed;
 }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkRejection } from '../netlink/errors.ts';
 import { request } from '../netlink/exchange.ts';
 import { openNetlink } from '../netlink/socket.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
@@ -31,7 +31,7 @@ export async function findFlow(first: SentPacket): Promise<Flow | undefined> {
       if (flow) found.push(flow);
     });
   } catch (error) {
-    if (error instanceof NetlinkRefusal && error.errno === ENOENT) return undefined;
+    if (error instanceof NetlinkRejection && error.errno === ENOENT) return undefined;
     throw error;
   }
   return found[0];

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { describe, it } from 'node:test';
-import { NetlinkError, NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkError, NetlinkRejection } from '../netlink/errors.ts';
 import { hasConntrack } from './has-conntrack.ts';
 
 const NOT_LOADED = '/nonexistent';
 
-function refuses(name: 'EINVAL' | 'EPERM'): () => Promise<void> {
-  return () => Promise.reject(new NetlinkRefusal('ask', { errno: constants.errno[name] }));
+function rejects(name: 'EINVAL' | 'EPERM'): () => Promise<void> {
+  return () => Promise.reject(new NetlinkRejection('ask', { errno: constants.errno[name] }));
 }
 
 describe('hasConntrack()', () => {
@@ -16,15 +16,15 @@ describe('hasConntrack()', () => {
   });
 
   it('takes a subsystem that does not exist for a kernel without it', async () => {
-    assert.equal(await hasConntrack(refuses('EINVAL'), NOT_LOADED), false);
+    assert.equal(await hasConntrack(rejects('EINVAL'), NOT_LOADED), false);
   });
 
   it('does not know of a process without the right to ask', async () => {
-    assert.equal(await hasConntrack(refuses('EPERM'), NOT_LOADED), true);
+    assert.equal(await hasConntrack(rejects('EPERM'), NOT_LOADED), true);
   });
 
   it('does not ask where it is loaded', async () => {
-    assert.equal(await hasConntrack(refuses('EINVAL'), import.meta.filename), true);
+    assert.equal(await hasConntrack(rejects('EINVAL'), import.meta.filename), true);
   });
 
   it('passes on a failure that is no answer', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
-import { NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkRejection } from '../netlink/errors.ts';
 import { request } from '../netlink/exchange.ts';
 import { openNetlink } from '../netlink/socket.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
@@ -24,7 +24,7 @@ export async function hasConntrack(
     await ask();
     return true;
   } catch (error) {
-    if (!(error instanceof NetlinkRefusal)) throw error;
+    if (!(error instanceof NetlinkRejection)) throw error;
     return !ABSENT.has(error.errno);
   }
 }

@@ -70,8 +70,8 @@ function isEnd(message: NetlinkMessage, what: string): boolean {
     if (errno > 0) throw new NetlinkError(what, { errno });
     return true;
   }
-  const refused = readAcknowledgement(message);
-  if (refused && refused.errno !== 0) throw new NetlinkError(what, refused);
+  const rejected = readAcknowledgement(message);
+  if (rejected && rejected.errno !== 0) throw new NetlinkError(what, rejected);
   return false;
 }
 

@@ -41,15 +41,15 @@ async function connectFromGroup(address: string, port: number): Promise<string> 
 
 test('redirects and counts connects from a cgroup, rejects them after an update, detaches at the end', async () => {
   const loaded = loadObject(object, {
-    programs: [{ name: 'connect4' }, { name: 'refuse_all' }],
+    programs: [{ name: 'connect4' }, { name: 'reject_all' }],
     variables: new Map([['answer', Uint8Array.of(100, 0, 0, 0)]]),
   });
   const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
   try {
     await once(server, 'listening');
-    const [connect4, refuseAll] = [...loaded.programs.values()];
+    const [connect4, rejectAll] = [...loaded.programs.values()];
     const redirects = loaded.maps.get('redirects');
-    assert.ok(connect4 && refuseAll && redirects);
+    assert.ok(connect4 && rejectAll && redirects);
     const address = server.address();
     assert.ok(address !== null && typeof address === 'object');
     redirects.update(row('10.96.0.1', 80, 6), row('127.0.0.1', address.port, 0));
@@ -81,7 +81,7 @@ test('redirects and counts connects from a cgroup, rejects them after an update,
     assert.equal(sameLink?.info().programId, connect4.id);
     sameLink?.close();
 
-    again.update(refuseAll);
+    again.update(rejectAll);
     assert.equal(await connectFromGroup('10.96.0.1', 80), 'EPERM');
     again.detach();
     again.close();

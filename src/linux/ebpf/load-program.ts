@@ -115,7 +115,7 @@ const CODE = /^\d+: \(/;
 const SOURCE = /^; /;
 
 /** Extracts the reason from a verifier log. */
-interface Refusal {
+interface Rejection {
   /** Why: its last sentence. */
   readonly reason: string;
   /** The source line that it was at, if it knew. */
@@ -124,7 +124,7 @@ interface Refusal {
   readonly excerpt: string;
 }
 
-export function readVerifierLog(log: string): Refusal {
+export function readVerifierLog(log: string): Rejection {
   const lines = log
     .split('\n')
     .map((line) => line.trimEnd())

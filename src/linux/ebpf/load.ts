@@ -205,7 +205,7 @@ function typesForKernel(btf: Btf): Buffer {
   for (let id = btf.firstId; id < btf.endId; id += 1) {
     const offset = btf.offsetOf(id);
     types.push(
-      isRefused(btf.bytes, offset)
+      isRejected(btf.bytes, offset)
         ? emptyStruct()
         : btf.bytes.subarray(offset, offset + typeBytes(btf.bytes, offset)),
     );
@@ -221,7 +221,7 @@ function typesForKernel(btf: Btf): Buffer {
   return Buffer.concat([header, body, strings]);
 }
 
-function isRefused(bytes: Buffer, offset: number): boolean {
+function isRejected(bytes: Buffer, offset: number): boolean {
   const kind = kindAt(bytes, offset);
   if (kind === BtfKind.function) return bytes.readUInt16LE(offset + 4) === EXTERN;
   return kind === BtfKind.dataSection || kind === BtfKind.variable;

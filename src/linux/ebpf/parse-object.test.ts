@@ -16,7 +16,7 @@ test('reads programs, functions and the license', () => {
     object.programs.map(({ name, section }) => [name, section]),
     [
       ['connect4', 'cgroup/connect4'],
-      ['refuse_all', 'cgroup/connect4'],
+      ['reject_all', 'cgroup/connect4'],
       ['count_bytes', 'tc'],
     ],
   );
@@ -54,15 +54,15 @@ test('reads global variables with their initial values', () => {
 });
 
 test('appends to a program the functions that it reaches, and no others', () => {
-  const [connect4, refuseAll] = object.programs;
-  assert.ok(connect4 && refuseAll);
+  const [connect4, rejectAll] = object.programs;
+  assert.ok(connect4 && rejectAll);
   const whole = assemble(object, connect4);
   const own = connect4.instructions.length;
   const reached = object.functions.reduce((sum, one) => sum + one.instructions.length, 0);
   assert.equal(whole.code.length, own + reached);
   assert.equal(whole.funcInfo.length, 3);
   assert.deepEqual(whole.funcInfo.map(({ at }) => at).sort((a, b) => a - b)[0], 0);
-  assert.equal(assemble(object, refuseAll).code.length, refuseAll.instructions.length);
+  assert.equal(assemble(object, rejectAll).code.length, rejectAll.instructions.length);
 });
 
 test('reports a damaged file as an unsupported object, and fails in no other way', () => {

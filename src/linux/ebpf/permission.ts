@@ -2,13 +2,13 @@ import { type Capability, effectiveCapabilities } from '../capabilities.ts';
 import { BpfError } from './errors.ts';
 
 /** Capabilities for loading programs, and what fails without them. */
-const NEEDED: readonly { readonly capability: Capability; readonly refused: string }[] = [
-  { capability: 'BPF', refused: 'to load maps, BTF and programs' },
+const NEEDED: readonly { readonly capability: Capability; readonly purpose: string }[] = [
+  { capability: 'BPF', purpose: 'to load maps, BTF and programs' },
   {
     capability: 'PERFMON',
-    refused: 'to load programs that use pointer arithmetic or iterate over sockets',
+    purpose: 'to load programs that use pointer arithmetic or iterate over sockets',
   },
-  { capability: 'NET_ADMIN', refused: 'to load network programs' },
+  { capability: 'NET_ADMIN', purpose: 'to load network programs' },
 ];
 
 /**
@@ -20,7 +20,7 @@ export function assertMayLoad(held = effectiveCapabilities()): void {
   if (held.has('SYS_ADMIN')) return;
   const missing = NEEDED.filter(({ capability }) => !held.has(capability));
   if (missing.length === 0) return;
-  const words = missing.map(({ capability, refused }) => `CAP_${capability} (${refused})`);
+  const words = missing.map(({ capability, purpose }) => `CAP_${capability} (${purpose})`);
   const names = missing.map(({ capability }) => capability).join(', ');
   throw new BpfError('BPF_NOT_PERMITTED', `this process lacks ${words.join(' and ')}`, {
     next: `add ${names} to the capabilities of the container, as deploy/ebpf does, or of the systemd service`,

@@ -3,22 +3,22 @@ import { test } from 'node:test';
 import { readVerifierLog } from './load-program.ts';
 
 test('gives the reason, the line and the instructions before it, without statistics', () => {
-  const refusal = readVerifierLog(
+  const rejection = readVerifierLog(
     [
       '0: R1=ctx() R10=fp0',
-      '; __u32 zero = 0; @ refused.bpf.c:55',
+      '; __u32 zero = 0; @ rejected.bpf.c:55',
       '0: (b7) r1 = 0                        ; R1_w=0',
-      '; return *number; @ refused.bpf.c:58',
+      '; return *number; @ rejected.bpf.c:58',
       '6: (61) r0 = *(u32 *)(r0 +0)',
       "R0 invalid mem access 'map_value_or_null'",
       'processed 7 insns (limit 1000000) max_states_per_insn 0 total_states 0',
       '',
     ].join('\n'),
   );
-  assert.equal(refusal.reason, "R0 invalid mem access 'map_value_or_null'");
-  assert.equal(refusal.source, 'return *number; @ refused.bpf.c:58');
-  assert.equal(refusal.excerpt.split('\n').at(-1), refusal.reason);
-  assert.match(refusal.excerpt, /^6: \(61\)/m);
+  assert.equal(rejection.reason, "R0 invalid mem access 'map_value_or_null'");
+  assert.equal(rejection.source, 'return *number; @ rejected.bpf.c:58');
+  assert.equal(rejection.excerpt.split('\n').at(-1), rejection.reason);
+  assert.match(rejection.excerpt, /^6: \(61\)/m);
 });
 
 test('keeps only the end of a long log', () => {

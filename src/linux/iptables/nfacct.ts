@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkRejection } from '../netlink/errors.ts';
 import { request } from '../netlink/exchange.ts';
 import { type NetlinkMessage, readAttributes } from '../netlink/reader.ts';
 import type { Netlink } from '../netlink/socket.ts';
@@ -57,7 +57,7 @@ async function ask(
   } catch (error) {
     // Without the module the kernel rejects this; rules then have no counter. A lost response does
     // not mean that, and must not cause a rewrite of every such rule.
-    if (error instanceof NetlinkRefusal) return error.errno;
+    if (error instanceof NetlinkRejection) return error.errno;
     throw error;
   }
 }

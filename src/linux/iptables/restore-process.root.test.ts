@@ -42,8 +42,8 @@ for (const backend of BACKENDS) {
     it('names the rejected line, writes nothing of its table, and continues', async () => {
       using process_ = restore(backend);
       await process_.commit(block(':MINE - [0:0]'));
-      const refused = block('-A MINE -j RETURN', '-A MINE -d nonsense -j RETURN');
-      await assert.rejects(process_.commit(refused), (error) => {
+      const rejected = block('-A MINE -j RETURN', '-A MINE -d nonsense -j RETURN');
+      await assert.rejects(process_.commit(rejected), (error) => {
         assert.ok(error instanceof IptablesError);
         assert.deepEqual([error.code, error.line], ['IPTABLES_REFUSED', 2]);
         return true;

@@ -33,11 +33,11 @@ describe('connections through IPVS', { skip: WITHOUT_IPVS }, () => {
     const port = bound !== null && typeof bound === 'object' ? bound.port : 0;
     const destination = { address: '10.244.0.1', port, weight: 1 };
     const ipvs = new KernelIpvs();
-    const refusals = await ipvs.write([
+    const rejections = await ipvs.write([
       { do: 'add-server', server: SERVER },
       { do: 'add-destination', server: SERVER, destination },
     ]);
-    assert.deepEqual(refusals, []);
+    assert.deepEqual(rejections, []);
     const before = await ipvs.fingerprint();
     const client = connect(SERVER.port, SERVER.address);
     await once(client.resume(), 'close');

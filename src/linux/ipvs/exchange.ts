@@ -4,10 +4,10 @@ import { type Netlink, openNetlink, type ReceiveBuffers } from '../netlink/socke
 import { BatchPace } from './batch-pace.ts';
 import { IpvsEncoder } from './encoder.ts';
 import { IpvsError } from './errors.ts';
-import type { IpvsRefusal, IpvsWrite, VirtualServerKey } from './model.ts';
+import type { IpvsRejection, IpvsWrite, VirtualServerKey } from './model.ts';
 import * as ipvs from './protocol.ts';
 
-/** Holds a refusal of every message of a batch, each about a kilobyte of kernel memory. */
+/** Holds a rejection of every message of a batch, each about a kilobyte of kernel memory. */
 const RECEIVE_BUFFER_BYTES = 2 * 1024 * 1024;
 
 /** A socket for messages of the family IPVS, for the time of one call. */
@@ -22,20 +22,20 @@ export class IpvsExchange implements Disposable {
     this.#encoder = new IpvsEncoder(family);
   }
 
-  /** Every message is answered when it is refused; the last of a batch in any case. */
-  async write(writes: readonly IpvsWrite[]): Promise<IpvsRefusal[]> {
-    const refusals: IpvsRefusal[] = [];
+  /** Every message is answered when it is rejected; the last of a batch in any case. */
+  async write(writes: readonly IpvsWrite[]): Promise<IpvsRejection[]> {
+    const rejections: IpvsRejection[] = [];
     for (let from = 0; from < writes.length; ) {
       if (from > 0) await nextIteration();
       const to = await this.#sendFrom(writes, from);
       const first = this.#sequence - (to - from) + 1;
-      for (const { sequence, errno } of await this.#refusedUntil(this.#sequence)) {
+      for (const { sequence, errno } of await this.#rejectedUntil(this.#sequence)) {
         const write = writes[from + sequence - first];
-        if (write !== undefined && sequence >= first) refusals.push({ write, errno });
+        if (write !== undefined && sequence >= first) rejections.push({ write, errno });
       }
       from = to;
     }
-    return refusals;
+    return rejections;
   }
 
   async list(
@@ -80,14 +80,14 @@ export class IpvsExchange implements Disposable {
     return to;
   }
 
-  async #refusedUntil(last: number): Promise<{ sequence: number; errno: number }[]> {
-    const refused: { sequence: number; errno: number }[] = [];
+  async #rejectedUntil(last: number): Promise<{ sequence: number; errno: number }[]> {
+    const rejected: { sequence: number; errno: number }[] = [];
     for (;;) {
       for (const message of await nextMessages(this.#netlink, 'write virtual servers')) {
         const answer = readAcknowledgement(message);
         if (answer === undefined) continue;
-        if (answer.errno !== 0) refused.push(answer);
-        if (answer.sequence === last) return refused;
+        if (answer.errno !== 0) rejected.push(answer);
+        if (answer.sequence === last) return rejected;
       }
     }
   }

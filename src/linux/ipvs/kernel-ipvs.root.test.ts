@@ -163,7 +163,7 @@ describe('IPVS of the kernel', { skip: WITHOUT_IPVS }, () => {
     assert.match(ipvsadmLines().join('\n'), /-t 10\.96\.0\.1:80 -s mh -p 60 -b mh-port$/m);
   });
 
-  it('names refused writes of a batch with their errors, and does the others', async () => {
+  it('names rejected writes of a batch with their errors, and does the others', async () => {
     const [first, second, unknown] = [1, 2, 3].map((port) => server({ port }));
     assert.ok(first && second && unknown);
     const broken = server({ port: 4, scheduler: 'nosuch' });
@@ -187,13 +187,13 @@ describe('IPVS of the kernel', { skip: WITHOUT_IPVS }, () => {
     );
   });
 
-  it('names each of thousands of refusals, also the last', async () => {
+  it('names each of thousands of rejections, also the last', async () => {
     const writes = manyServers(3_000).map(
       (each) => ({ do: 'delete-server', server: each }) as const,
     );
-    const refusals = await ipvs.write(writes);
+    const rejections = await ipvs.write(writes);
     assert.deepEqual(
-      refusals,
+      rejections,
       writes.map((write) => ({ write, errno: ESRCH })),
     );
   });

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkRejection } from '../netlink/errors.ts';
 import { ReceiveBuffers } from '../netlink/socket.ts';
 import { decodeDestination, decodeServer, decodeTimeouts } from './decode.ts';
 import { type IpvsExchange, nextIteration, openIpvsExchange } from './exchange.ts';
@@ -11,7 +11,7 @@ import {
   type FingerprintExtent,
   type Ipvs,
   type IpvsFingerprint,
-  type IpvsRefusal,
+  type IpvsRejection,
   type IpvsTimeouts,
   type IpvsWrite,
   type VirtualServer,
@@ -28,7 +28,7 @@ const QUESTIONS_AT_ONCE = 32;
 export class KernelIpvs implements Ipvs {
   readonly #buffers = new ReceiveBuffers();
 
-  async write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]> {
+  async write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRejection[]> {
     if (writes.length === 0) return [];
     using exchange = await openIpvsExchange(this.#buffers);
     return await exchange.write(writes);
@@ -127,7 +127,7 @@ async function isThere(exchange: IpvsExchange, server: VirtualServerKey): Promis
     await exchange.ask(ipvs.CMD_GET_SERVICE, { what: 'find a virtual server', server });
     return true;
   } catch (error) {
-    if (error instanceof NetlinkRefusal && error.errno === ESRCH) return false;
+    if (error instanceof NetlinkRejection && error.errno === ESRCH) return false;
     throw error;
   }
 }

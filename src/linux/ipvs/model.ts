@@ -62,8 +62,8 @@ export type IpvsWrite =
       readonly destination: Destination;
     };
 
-/** A write that the kernel refused. All others of the same call were done. */
-export interface IpvsRefusal {
+/** A write that the kernel rejected. All others of the same call were done. */
+export interface IpvsRejection {
   readonly write: IpvsWrite;
   readonly errno: number;
 }
@@ -98,8 +98,8 @@ export interface IpvsFingerprint {
  * IpvsError where the kernel has no IPVS.
  */
 export interface Ipvs {
-  /** In this order, many messages a send; there is no transaction: refusals stop nothing. */
-  write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]>;
+  /** In this order, many messages a send; there is no transaction: rejections stop nothing. */
+  write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRejection[]>;
   /** Which of these virtual servers there are, of whatever process: one question each. */
   existing(servers: readonly VirtualServerKey[]): Promise<ReadonlySet<string>>;
   /** Everything but virtual servers for packet marks, by `virtualServerId`. */

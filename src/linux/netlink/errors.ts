@@ -21,7 +21,7 @@ export class NetlinkError extends Error {
 }
 
 /** The kernel answered with an error. */
-export class NetlinkRefusal extends NetlinkError {}
+export class NetlinkRejection extends NetlinkError {}
 
 function errnoName(errno: number): string {
   try {

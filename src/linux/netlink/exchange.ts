@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { NetlinkError, NetlinkRefusal } from './errors.ts';
+import { NetlinkError, NetlinkRejection } from './errors.ts';
 import { type NetlinkMessage, numberOf, readAttributes, textOf } from './reader.ts';
 import type { Netlink } from './socket.ts';
 
@@ -59,8 +59,8 @@ export async function dump(
     for (const message of await nextMessages(netlink, question.what)) {
       if (message.sequence !== sequence) continue;
       if ((message.flags & NLM_F_DUMP_INTR) !== 0) consistent = false;
-      const refused = refusal(message);
-      if (refused) throw new NetlinkRefusal(question.what, refused);
+      const rejected = rejection(message);
+      if (rejected) throw new NetlinkRejection(question.what, rejected);
       if (message.type === NLMSG_DONE) return { consistent };
       onMessage(message);
     }
@@ -83,13 +83,13 @@ export async function request(
       const acknowledged = readAcknowledgement(message);
       if (acknowledged === undefined) onMessage?.(message);
       else if (acknowledged.errno === 0) return;
-      else throw new NetlinkRefusal(question.what, acknowledged);
+      else throw new NetlinkRejection(question.what, acknowledged);
     }
   }
 }
 
 /** An error, or the end of a dump that carries one. */
-function refusal(message: NetlinkMessage): Acknowledgement | undefined {
+function rejection(message: NetlinkMessage): Acknowledgement | undefined {
   if (message.type === NLMSG_DONE) {
     const errno = message.body.length >= 4 ? -message.body.readInt32LE(0) : 0;
     return errno > 0 ? { sequence: message.sequence, errno } : undefined;

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { NetlinkRefusal } from './errors.ts';
+import { NetlinkRejection } from './errors.ts';
 import { request } from './exchange.ts';
 import { findAttribute } from './reader.ts';
 import type { Netlink } from './socket.ts';
@@ -35,7 +35,7 @@ export async function genericFamily(netlink: Netlink, name: string): Promise<num
       family = findAttribute(attributes, CTRL_ATTR_FAMILY_ID)?.readUInt16LE(0);
     });
   } catch (error) {
-    if (!(error instanceof NetlinkRefusal) || error.errno !== ENOENT) throw error;
+    if (!(error instanceof NetlinkRejection) || error.errno !== ENOENT) throw error;
   }
   return family;
 }

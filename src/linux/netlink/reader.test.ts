@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readAcknowledgement } from './exchange.ts';
 import { eachAttribute, numberOf, readAttributes, readMessages, textOf } from './reader.ts';
-import { ADDRESSES_ANSWER, REFUSAL, VETH_ANSWER } from './testing/captured.ts';
+import { ADDRESSES_ANSWER, REJECTION, VETH_ANSWER } from './testing/captured.ts';
 
-const CAPTURED = [ADDRESSES_ANSWER, REFUSAL, VETH_ANSWER];
+const CAPTURED = [ADDRESSES_ANSWER, REJECTION, VETH_ANSWER];
 
 /** Whatever a kernel could send, and a good deal that none would. */
 const hostile = fc.oneof(
@@ -53,15 +53,15 @@ describe('a netlink reader', () => {
   });
 
   it('returns nothing of a truncated message, and all that came before it', () => {
-    const both = Buffer.concat([REFUSAL, REFUSAL]);
+    const both = Buffer.concat([REJECTION, REJECTION]);
     for (let end = 0; end <= both.length; end++) {
-      const whole = Math.floor(end / REFUSAL.length);
+      const whole = Math.floor(end / REJECTION.length);
       assert.equal([...readMessages(both.subarray(0, end))].length, whole);
     }
   });
 
   it('leaves out the messages of the port to skip, and nothing else', () => {
-    const [ours, theirs] = [Buffer.from(REFUSAL), Buffer.from(REFUSAL)];
+    const [ours, theirs] = [Buffer.from(REJECTION), Buffer.from(REJECTION)];
     ours.writeUInt32LE(7, 12);
     theirs.writeUInt32LE(8, 12);
     const all = Buffer.concat([ours, theirs, ours, theirs]);
@@ -117,7 +117,7 @@ describe('a netlink reader', () => {
   });
 
   it("reads the kernel's message about a rejection", () => {
-    const [message] = readMessages(REFUSAL);
+    const [message] = readMessages(REJECTION);
     assert.deepEqual(message && readAcknowledgement(message), {
       sequence: 3,
       errno: 34,

@@ -14,7 +14,7 @@ function inUserNamespace(...parts: readonly number[]): unknown {
   return JSON.parse(run(['setpriv', ...NOBODY, 'unshare', '-Ur', '-n', ...program]));
 }
 
-it('takes as large buffers as it may have where forcing them is refused', () => {
+it('takes as large buffers as it may have where forcing them is rejected', () => {
   assert.deepEqual(inUserNamespace(0, 3), ['ENOTSUP', 'ENOTSUP']);
 });
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { openNetlink } from '../netlink/socket.ts';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
 import type { NftBatch } from './batch.ts';
-import { NftConnection, NftRefusal } from './connection.ts';
+import { NftConnection, NftRejection } from './connection.ts';
 import { destinationAddress, MARK } from './fields.ts';
 import { NETLINK_NETFILTER } from './protocol.ts';
 
@@ -39,11 +39,11 @@ function fill(batch: NftBatch, write: (index: number) => void): void {
   }
 }
 
-async function refusalOf(connection: NftConnection, batch: NftBatch): Promise<NftRefusal> {
+async function rejectionOf(connection: NftConnection, batch: NftBatch): Promise<NftRejection> {
   try {
     await connection.commit(batch);
   } catch (error) {
-    if (error instanceof NftRefusal) return error;
+    if (error instanceof NftRejection) return error;
     throw error;
   }
   return assert.fail('the kernel took it');
@@ -68,8 +68,8 @@ describe('a transaction of 2,000 elements of 50 owners', () => {
       await connection.commit(first);
       const batch = connection.begin();
       fill(batch, (index) => batch.addElement(TABLE, 'map', { key: keyOf(index), value: 'mine' }));
-      const refusal = await refusalOf(connection, batch);
-      assert.deepEqual([refusal.code, refusal.owner], ['EEXIST', ownerOf(bad)]);
+      const rejection = await rejectionOf(connection, batch);
+      assert.deepEqual([rejection.code, rejection.owner], ['EEXIST', ownerOf(bad)]);
       assert.equal(await countElements(connection), 1, 'nothing of it is there');
     });
 
@@ -82,8 +82,8 @@ describe('a transaction of 2,000 elements of 50 owners', () => {
       await connection.commit(first);
       const batch = connection.begin();
       fill(batch, (index) => batch.deleteElement(TABLE, 'map', { key: keyOf(index) }));
-      const refusal = await refusalOf(connection, batch);
-      assert.deepEqual([refusal.code, refusal.owner], ['ENOENT', ownerOf(bad)]);
+      const rejection = await rejectionOf(connection, batch);
+      assert.deepEqual([rejection.code, rejection.owner], ['ENOENT', ownerOf(bad)]);
       assert.equal(await countElements(connection), COUNT - 1, 'nothing of it was done');
     });
   }
@@ -93,7 +93,7 @@ describe('a transaction of 2,000 elements of 50 owners', () => {
     const bad = connection.begin();
     bad.own('somebody');
     bad.deleteChain(TABLE, 'no such chain');
-    assert.equal((await refusalOf(connection, bad)).owner, 'somebody');
+    assert.equal((await rejectionOf(connection, bad)).owner, 'somebody');
     const batch = connection.begin();
     fill(batch, (index) => batch.addElement(TABLE, 'map', { key: keyOf(index), value: 'mine' }));
     await connection.commit(batch);

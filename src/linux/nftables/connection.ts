@@ -46,7 +46,7 @@ const MOST_DUMP_ATTEMPTS = 20;
 const KEYS_AT_ONCE = 100;
 
 /** The kernel rejected a batch because of one operation. */
-export class NftRefusal extends NetlinkError {
+export class NftRejection extends NetlinkError {
   /** Owner of the rejected operation; undefined: the batch as a whole. */
   readonly owner: string | undefined;
 
@@ -107,7 +107,7 @@ export class NftConnection implements Disposable {
     let first: Acknowledgement | undefined;
     try {
       await this.#netlink.send(bytes);
-      [first] = await this.#refusals({ begin, last });
+      [first] = await this.#rejections({ begin, last });
     } finally {
       this.#commits = { done: first ? done : done + 1, isUnderWay: false };
     }
@@ -117,7 +117,7 @@ export class NftConnection implements Disposable {
     }
     const at = first.sequence === begin ? undefined : batch.offsetOf(first.sequence);
     const owner = at === undefined ? undefined : batch.ownerAt(at + (first.offset ?? 0));
-    throw new NftRefusal({ ...first, owner });
+    throw new NftRejection({ ...first, owner });
   }
 
   async chains(table: TableRef): Promise<StoredChain[]> {
@@ -179,7 +179,7 @@ export class NftConnection implements Disposable {
   }
 
   /**
-   * The elements of a set with these keys; throws a `NetlinkRefusal` with ENOENT if one is missing.
+   * The elements of a set with these keys; throws a `NetlinkRejection` with ENOENT if one is missing.
    * Its cost is that of the keys, not of the set.
    */
   async elementsWithKeys(
@@ -307,14 +307,14 @@ export class NftConnection implements Disposable {
    * of the last one; a batch that failed as a whole is answered with the sequence number of its
    * begin.
    */
-  async #refusals(of: { begin: number; last: number }) {
-    const refusals: Acknowledgement[] = [];
+  async #rejections(of: { begin: number; last: number }) {
+    const rejections: Acknowledgement[] = [];
     for (;;) {
       for (const message of await this.#answers()) {
         const answer = readAcknowledgement(message);
         if (!answer || answer.sequence < of.begin) continue;
-        if (answer.errno !== 0) refusals.push(answer);
-        if (answer.sequence === of.last || answer.sequence === of.begin) return refusals;
+        if (answer.errno !== 0) rejections.push(answer);
+        if (answer.sequence === of.last || answer.sequence === of.begin) return rejections;
       }
     }
   }

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import type { IpAddress } from '../../addresses/ip.ts';
-import { NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkRejection } from '../netlink/errors.ts';
 import { request } from '../netlink/exchange.ts';
 import { openNetlink } from '../netlink/socket.ts';
 import { NETLINK_ROUTE } from './protocol.ts';
@@ -23,8 +23,8 @@ export async function isDroppedAtArrival(arrival: Arrival): Promise<boolean> {
     await request(netlink, arrivalQuestion(arrival, 1));
     return false;
   } catch (error) {
-    if (error instanceof NetlinkRefusal && DROPPED.has(error.errno)) return true;
-    if (error instanceof NetlinkRefusal) return false;
+    if (error instanceof NetlinkRejection && DROPPED.has(error.errno)) return true;
+    if (error instanceof NetlinkRejection) return false;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { type IpAddress, parseIp } from '../../addresses/ip.ts';
-import { NetlinkError, NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkError, NetlinkRejection } from '../netlink/errors.ts';
 import { NetlinkWriter } from '../netlink/writer.ts';
 import { IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO, type MachineLink } from './link-codec.ts';
 import {
@@ -101,7 +101,7 @@ async function createOfKinds(spec: LinkSpec): Promise<LinkKind> {
       await change(linkRequest(how, { name: spec.name, kind }), 0);
       return kind;
     } catch (error) {
-      if (!(error instanceof NetlinkRefusal) || error.errno !== EOPNOTSUPP) throw error;
+      if (!(error instanceof NetlinkRejection) || error.errno !== EOPNOTSUPP) throw error;
       lacking = error;
     }
   }

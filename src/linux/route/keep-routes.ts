@@ -4,7 +4,7 @@ import type { Clock } from '../../time/clock.ts';
 import { type Random, retryDelayMs } from '../../time/retry-delay.ts';
 import { sleep } from '../../time/sleep.ts';
 import { Wake } from '../../time/wake.ts';
-import { NetlinkError, NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkError, NetlinkRejection } from '../netlink/errors.ts';
 import { dump } from '../netlink/exchange.ts';
 import { type NetlinkListener, openNetlink } from '../netlink/socket.ts';
 import type { MachineLink } from './link-codec.ts';
@@ -263,7 +263,7 @@ async function listTableRules(): Promise<readonly TableRule[]> {
         if (rule !== undefined) rules.push(rule);
       });
     } catch (error) {
-      if (!(error instanceof NetlinkRefusal) || error.errno !== EOPNOTSUPP) throw error;
+      if (!(error instanceof NetlinkRejection) || error.errno !== EOPNOTSUPP) throw error;
       const suppressedPrefixLength = undefined;
       rules.push(...FIXED_TABLES.map((table) => ({ family, table, suppressedPrefixLength })));
     }

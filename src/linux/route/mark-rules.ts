@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkRejection } from '../netlink/errors.ts';
 import { dump } from '../netlink/exchange.ts';
 import { type NetlinkMessage, numberOf, readAttributes, textOf } from '../netlink/reader.ts';
 import { openNetlink } from '../netlink/socket.ts';
@@ -70,7 +70,7 @@ export async function listMarkRules(protocol: number): Promise<readonly MarkRule
       });
     } catch (error) {
       // A kernel without policy routing has no rules.
-      if (!(error instanceof NetlinkRefusal) || error.errno !== EOPNOTSUPP) throw error;
+      if (!(error instanceof NetlinkRejection) || error.errno !== EOPNOTSUPP) throw error;
     }
   }
   return rules;

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import type { IpAddress } from '../../addresses/ip.ts';
-import { NetlinkRefusal } from '../netlink/errors.ts';
+import { NetlinkRejection } from '../netlink/errors.ts';
 import { dump, request } from '../netlink/exchange.ts';
 import { type Netlink, openNetlink } from '../netlink/socket.ts';
 import { type DumpQuestion, NETLINK_ROUTE } from './protocol.ts';
@@ -85,7 +85,7 @@ export async function change(question: DumpQuestion, doneErrno: number): Promise
     await request(netlink, question);
     return true;
   } catch (error) {
-    if (error instanceof NetlinkRefusal && error.errno === doneErrno) return false;
+    if (error instanceof NetlinkRejection && error.errno === doneErrno) return false;
     throw error;
   }
 }
@@ -117,7 +117,7 @@ async function ask(
     });
     return { route };
   } catch (error) {
-    if (error instanceof NetlinkRefusal && UNREACHABLE.has(error.errno)) {
+    if (error instanceof NetlinkRejection && UNREACHABLE.has(error.errno)) {
       return { code: error.code };
     }
     throw error;

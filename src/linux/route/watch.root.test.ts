@@ -235,12 +235,12 @@ describe('a watch of addresses', () => {
 
   it('rejects with the error of the kernel when listing fails', async () => {
     const open = opening((_, isForEvents) => {
-      return isForEvents ? {} : { send: () => Promise.reject(new Error('refused')) };
+      return isForEvents ? {} : { send: () => Promise.reject(new Error('rejected')) };
     });
     const watching = watchAddresses(() => assert.fail(), AbortSignal.timeout(DEADLINE_MS), {
       open,
     });
-    await assert.rejects(watching, { message: 'refused' });
+    await assert.rejects(watching, { message: 'rejected' });
   });
 });
 

@@ -90,8 +90,8 @@ test('passes an ICMP error of an endpoint to a connected UDP socket', async () =
   assert.ok(endpoint);
   await bring(mode.plane, [{ ...dns, clusterEndpoints: [{ ...endpoint, port: 9 }] }]);
   const before = await connectionsOf(mode.front);
-  const [refused] = await network.client.ask({ ...TO_WEB, transport: 'UDP', connected: true });
-  assert.equal(refused?.by, 'ECONNREFUSED');
+  const [rejected] = await network.client.ask({ ...TO_WEB, transport: 'UDP', connected: true });
+  assert.equal(rejected?.by, 'ECONNREFUSED');
   assert.equal((await connectionsOf(mode.front)) - before, 1);
 });
 

@@ -115,7 +115,7 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     const codes = asked.map((each) => each.by);
     // In the output hook IPVS is before the rules that reject, and does so itself: it has no destination.
     for (const { address, port } of [TO_WEB, TO_NODE_PORT])
-      codes.push(await refusal(address, port));
+      codes.push(await rejection(address, port));
     assert.deepEqual(codes, Array(5).fill('ECONNREFUSED'));
     for (const [index, each] of held.entries()) assert.equal((await each.speak()).by, by[index]);
     const logged = run(['dmesg']).match(/IPVS: .*no destination available/g) ?? [];
@@ -165,7 +165,7 @@ describe('mode ipvs', { skip: WITHOUT_IPVS }, () => {
     });
   }
 
-  test('leaves a row to nftables whose endpoint IPVS refuses, and others as they are', async () => {
+  test('leaves a row to nftables whose endpoint IPVS rejects, and others as they are', async () => {
     await using mode = new WholeIpvs();
     await mode.start([web(), names()]);
     // The kernel takes no destination that is the broadcast address of an interface.
@@ -365,7 +365,7 @@ async function connections(mode: WholeIpvs): Promise<number> {
 }
 
 /** Why this node cannot connect. */
-async function refusal(host: string, port: number): Promise<string> {
+async function rejection(host: string, port: number): Promise<string> {
   const socket = connect({ host, port, timeout: 10_000 });
   try {
     return await new Promise((resolve) => {

@@ -45,7 +45,7 @@ export function rawIpvs(desired: Desired, family: Family, scheduler: Scheduler):
   const elements = {
     captured: new Map(servers.map(({ id, captured }) => [id, captured])),
     servers: new Map(servers.map(({ id, server }) => [id, server])),
-    refused: new Map(),
+    rejected: new Map(),
     hairpin: new Set(local.map(({ address }) => address)),
   };
   const table = renderCapture({ facts: desired.facts, elements }, TABLE_OF_FAMILY[family]);

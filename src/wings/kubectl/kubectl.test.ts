@@ -122,11 +122,11 @@ describe('kubectl fairlead status', () => {
   });
 
   it('says what kubectl complains of', async (t) => {
-    const refusing: Kubectl = {
+    const rejecting: Kubectl = {
       ask: async () => ({ ended: true, exitCode: 1, stdout: '', stderr: 'Unable to connect\n' }),
       start: () => RunningProgram.start('false', []),
     };
-    const { code, err } = await runCommand(t, nodesStatusCommand(refusing), []);
+    const { code, err } = await runCommand(t, nodesStatusCommand(rejecting), []);
     assert.equal(code, 1);
     assert.match(err, /kubectl get nodes: Unable to connect/);
   });

@@ -27,7 +27,7 @@ const DNS = {
 async function clientOf(t: TestContext, pages: Readonly<Record<string, object>>) {
   const server = await FakeApiServer.start((exchange) => {
     const page = pages[exchange.path];
-    if (page === undefined) exchange.refuse(404);
+    if (page === undefined) exchange.reject(404);
     else exchange.answer(200, page);
   });
   t.after(() => server[Symbol.asyncDispose]());

@@ -95,9 +95,9 @@ describe('the record', () => {
     const root = await rootFor(t);
     const text = '{"version": 2, "things": []}';
     await writeRaw(root, text);
-    const refused = { code: 'OUTSIDE_RECORD_VERSION', next: /version of fairlead that wrote it/ };
-    await assert.rejects(readRecord(root), refused);
-    await assert.rejects(addToRecord(root, { units: ['a'] }), refused);
+    const rejected = { code: 'OUTSIDE_RECORD_VERSION', next: /version of fairlead that wrote it/ };
+    await assert.rejects(readRecord(root), rejected);
+    await assert.rejects(addToRecord(root, { units: ['a'] }), rejected);
     assert.equal(await readFile(below(root, RECORD_FILE), 'utf8'), text);
   });
 

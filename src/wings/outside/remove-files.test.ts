@@ -102,11 +102,11 @@ describe('assertOwnFiles', () => {
     const root = await rootFor(t);
     await mkdir(join(root, 'etc/fairlead'), { recursive: true });
     await writeFile(below(root, CONFIG_FILE), 'mine\n');
-    const refused = { code: 'FILE_NOT_OURS', message: /config\.conf/, next: /--force/ };
-    await assert.rejects(assertOwnFiles(root, FILES), refused);
+    const rejected = { code: 'FILE_NOT_OURS', message: /config\.conf/, next: /--force/ };
+    await assert.rejects(assertOwnFiles(root, FILES), rejected);
     await installAll(root);
     await writeFile(below(root, CONFIG_FILE), 'changed\n');
-    await assert.rejects(assertOwnFiles(root, FILES), refused);
+    await assert.rejects(assertOwnFiles(root, FILES), rejected);
   });
 });
 

@@ -87,7 +87,7 @@ describe('currentToken', () => {
   });
 
   it('gives the old one with a warning when the server fails, and asks to come back', async (t) => {
-    const onRequest = (exchange: Exchange): void => exchange.refuse(500);
+    const onRequest = (exchange: Exchange): void => exchange.reject(500);
     const { ask, warnings, nowMs } = await stage(t, { ageMs: 20 * DAY_MS, onRequest });
     assert.deepEqual(await ask(), { token: OLD, askAgainAtMs: nowMs + 600_000 });
     assert.match(warnings.join(), /not renewed yet, and ends 2027-02-14 08:00 UTC: .*500/);
@@ -100,7 +100,7 @@ describe('currentToken', () => {
   });
 
   it('fails with the way out when the server rejects the token', async (t) => {
-    const onRequest = (exchange: Exchange): void => exchange.refuse(401);
+    const onRequest = (exchange: Exchange): void => exchange.reject(401);
     const { ask } = await stage(t, { ageMs: 40 * DAY_MS, onRequest });
     await assert.rejects(ask(), {
       code: 'TOKEN_ENDED',
@@ -115,8 +115,8 @@ describe('currentToken', () => {
       ageMs: 7 * DAY_MS,
       onRequest: (exchange) => {
         writeFile(tokenFile, newer).then(
-          () => exchange.refuse(401),
-          () => exchange.refuse(500),
+          () => exchange.reject(401),
+          () => exchange.reject(500),
         );
       },
     });

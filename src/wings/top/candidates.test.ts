@@ -9,7 +9,7 @@ const MANY = new Set(Array.from({ length: 5_000 }, (_, at) => keyOf(at)));
 const NOTHING: Omit<Known, 'keys'> = {
   heard: new Map(),
   newInTotals: new Map(),
-  refused: new Map(),
+  rejected: new Map(),
   live: new Map(),
 };
 /** As many as there are, each of another count, in no order. */
@@ -39,12 +39,12 @@ describe('candidatesOf', () => {
     );
   });
 
-  it('ranks by the largest of new, total and refused, and fills up with open ones', () => {
+  it('ranks by the largest of new, total and rejected, and fills up with open ones', () => {
     const found = candidatesOf({
       keys: MANY,
       heard: new Map([[keyOf(1), 5]]),
       newInTotals: new Map([[keyOf(2), 9]]),
-      refused: new Map([
+      rejected: new Map([
         [keyOf(3), { rejectedPerSecond: 4, droppedPerSecond: 3, rejected: 0, dropped: 0 }],
         [keyOf(4), { rejectedPerSecond: 0, droppedPerSecond: 0, rejected: 8, dropped: 0 }],
       ]),

@@ -1,5 +1,5 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
-import type { RefusedRate } from './refused-rates.ts';
+import type { RejectedRate } from './rejected-rates.ts';
 
 /** Service ports whose counters are read in a tick: more than fit a screen. */
 const MOST_MEASURED = 100;
@@ -11,7 +11,7 @@ export interface Known {
   readonly keys: ReadonlySet<ServicePortKey>;
   readonly heard: ReadonlyMap<ServicePortKey, number>;
   readonly newInTotals: ReadonlyMap<ServicePortKey, number>;
-  readonly refused: ReadonlyMap<ServicePortKey, RefusedRate>;
+  readonly rejected: ReadonlyMap<ServicePortKey, RejectedRate>;
   readonly live: ReadonlyMap<ServicePortKey, number>;
 }
 
@@ -21,7 +21,7 @@ export interface Known {
  * few Services are all read, so that none is missed whose connections nothing tells of.
  */
 export function candidatesOf(known: Known): readonly ServicePortKey[] {
-  const { keys, heard, newInTotals, refused, live } = known;
+  const { keys, heard, newInTotals, rejected, live } = known;
   if (keys.size <= MOST_MEASURED) return [...keys];
   const scores = new Map<ServicePortKey, number>();
   const raise = (key: ServicePortKey, score: number): void => {
@@ -29,7 +29,7 @@ export function candidatesOf(known: Known): readonly ServicePortKey[] {
   };
   for (const [key, count] of heard) raise(key, count);
   for (const [key, count] of newInTotals) raise(key, count);
-  for (const [key, rate] of refused) raise(key, rate.rejectedPerSecond + rate.droppedPerSecond);
+  for (const [key, rate] of rejected) raise(key, rate.rejectedPerSecond + rate.droppedPerSecond);
   const busy = largestOf(scores, MOST_MEASURED);
   if (busy.length === MOST_MEASURED) return busy;
   const open = live.entries().filter(([key]) => keys.has(key) && !scores.has(key));

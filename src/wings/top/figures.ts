@@ -22,7 +22,7 @@ export interface Tick {
 }
 
 /** Sums over the service ports that were measured in this tick. */
-export interface Totals extends Refused {
+export interface Totals extends Rejected {
   readonly newPerSecond?: number;
   readonly live?: number;
   readonly busyServices: number;
@@ -30,12 +30,12 @@ export interface Totals extends Refused {
   readonly knownServices: number;
 }
 
-interface Refused {
+interface Rejected {
   readonly rejectedPerSecond?: number;
   readonly droppedPerSecond?: number;
 }
 
-export interface ServiceFigures extends Refused {
+export interface ServiceFigures extends Rejected {
   /** `namespace/name:port`. */
   readonly service: string;
   readonly protocol: Protocol;

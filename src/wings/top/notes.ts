@@ -8,7 +8,7 @@ export interface Limits {
   /** Why there are no events. */
   readonly problem: unknown;
   readonly unseenSources: readonly SourceClass[];
-  readonly isRefusedKnown: boolean;
+  readonly isRejectedKnown: boolean;
   /** Service ports whose counters are not read. */
   readonly leftOutCount: number;
   readonly hasMoreClients: boolean;
@@ -16,7 +16,7 @@ export interface Limits {
 
 /** What is missing, one sentence each. */
 export function notesOf(limits: Limits): string[] {
-  const { by, events, problem, unseenSources, isRefusedKnown, leftOutCount, hasMoreClients } =
+  const { by, events, problem, unseenSources, isRejectedKnown, leftOutCount, hasMoreClients } =
     limits;
   const notes: string[] = [];
   if (events === 'sampled') {
@@ -38,7 +38,7 @@ export function notesOf(limits: Limits): string[] {
       'Open connections and clients: without the sockets of this node itself, which have no translated conntrack entry in this mode.',
     );
   }
-  if (!isRefusedKnown) {
+  if (!isRejectedKnown) {
     notes.push(
       'Rejected and dropped connections are unknown: the rules are of an earlier version, which did not count them.',
     );

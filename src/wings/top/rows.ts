@@ -8,7 +8,7 @@ import type {
   ServiceFigures,
   Totals,
 } from './figures.ts';
-import type { RefusedRate } from './refused-rates.ts';
+import type { RejectedRate } from './rejected-rates.ts';
 import { portNameOf } from './served-owners.ts';
 import type { CountedClient, Tally } from './tally.ts';
 
@@ -26,7 +26,7 @@ export interface Gathered {
   /** Undefined: the mode does not know what is open. */
   readonly live: Tally | undefined;
   /** Undefined: the mode does not count them, or they were read once only. */
-  readonly refused: ReadonlyMap<ServicePortKey, RefusedRate> | undefined;
+  readonly rejected: ReadonlyMap<ServicePortKey, RejectedRate> | undefined;
   readonly rates: EndpointRates;
   readonly classOf: ClassOf;
 }
@@ -44,9 +44,9 @@ export function serviceRows(gathered: Gathered): ServiceFigures[] {
 
 /** Figures of one service port; rates are absent where it was not measured. */
 export function serviceFigures(gathered: Gathered, key: ServicePortKey): ServiceFigures {
-  const { live, refused, seconds, isComplete, seesAll, heard } = gathered;
+  const { live, rejected, seconds, isComplete, seesAll, heard } = gathered;
   const endpoints = endpointFigures(gathered, key);
-  const refusal = refused && (refused.get(key) ?? NOTHING_REFUSED);
+  const rejection = rejected && (rejected.get(key) ?? NOTHING_REJECTED);
   const rates = gathered.rates.of(key);
   const counted = countedRate(rates);
   // Without a reading before this one the events of the tick have the same figure, if all were heard.
@@ -58,7 +58,7 @@ export function serviceFigures(gathered: Gathered, key: ServicePortKey): Service
     ...(newPerSecond === undefined ? {} : { newPerSecond }),
     ...(rates === undefined ? {} : { connections: sumOf(rates.map((each) => each.connections)) }),
     ...(live ? { live: live.services().get(key) ?? 0 } : {}),
-    ...refusal,
+    ...rejection,
     endpoints,
   };
 }
@@ -70,7 +70,7 @@ function countedRate(rates: readonly EndpointRate[] | undefined): number | undef
   return known.length === rates.length ? sumOf(known) : undefined;
 }
 
-const NOTHING_REFUSED: RefusedRate = {
+const NOTHING_REJECTED: RejectedRate = {
   rejectedPerSecond: 0,
   droppedPerSecond: 0,
   rejected: 0,

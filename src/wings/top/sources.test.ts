@@ -58,14 +58,14 @@ it('reads all Services, and none again while endpoints change', async (t) => {
   assert.equal(await source.served(all?.version), undefined);
 
   setEndpoints();
-  const refused = await source.served(all?.version);
-  const states = refused?.ports.filter(([key]) => key.startsWith('ns/web-7/'));
+  const rejected = await source.served(all?.version);
+  const states = rejected?.ports.filter(([key]) => key.startsWith('ns/web-7/'));
   assert.deepEqual(
-    states?.map(([, , refusal]) => refusal),
+    states?.map(([, , verdict]) => verdict),
     ['reject'],
   );
 
   table.deleteService('ns/web-7');
-  const less = await source.served(refused?.version);
+  const less = await source.served(rejected?.version);
   assert.equal(less?.ports.length, SERVICES - 1, 'before anybody has taken the changes');
 });

@@ -6,7 +6,7 @@ import type {
   Timed,
 } from '../../agent/servers/traffic-pages.ts';
 import { TRAFFIC_PATHS } from '../../agent/servers/traffic-routes.ts';
-import type { EndpointCount, RefusedCount } from '../../dataplanes/contract.ts';
+import type { EndpointCount, RejectedCount } from '../../dataplanes/contract.ts';
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import type { CountReading } from './endpoint-rates.ts';
 
@@ -24,7 +24,7 @@ export interface AgentSource {
   /** Of some Services, `namespace/name`; one that has no ports has none here. */
   servedOf(services: readonly string[]): Promise<readonly ServedPort[]>;
   counts(keys: readonly ServicePortKey[]): Promise<Timed<CountReading>>;
-  refused(): Promise<Timed<readonly RefusedCount[] | undefined>>;
+  rejected(): Promise<Timed<readonly RejectedCount[] | undefined>>;
   totals(): Promise<Timed<ReadonlyMap<ServicePortKey, number> | undefined>>;
 }
 
@@ -70,7 +70,7 @@ export function agentSource(socketPath: string): AgentSource {
       }
       return { tookMs, value: { counts, empty, leftOut } };
     },
-    refused: async () => await read(TRAFFIC_PATHS.refused),
+    rejected: async () => await read(TRAFFIC_PATHS.rejected),
     totals: async () => {
       const { tookMs, value } = await read<Timed<[ServicePortKey, number][] | undefined>>(
         TRAFFIC_PATHS.totals,

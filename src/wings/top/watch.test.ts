@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ServedPort } from '../../agent/servers/traffic-pages.ts';
-import type { RefusedCount } from '../../dataplanes/contract.ts';
+import type { RejectedCount } from '../../dataplanes/contract.ts';
 import type { SourceClass } from '../../forwarding/model.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
@@ -36,7 +36,7 @@ const addressOf = (number: number): string => `10.96.${number >> 8}.${number & 2
 class World {
   nowMs = 0;
   readonly connections = new Map<number, number>();
-  refused: readonly RefusedCount[] | undefined = [];
+  rejected: readonly RejectedCount[] | undefined = [];
   flows: readonly Flow[] = [];
   readonly asked: (readonly string[])[] = [];
   servedReads = 0;
@@ -80,7 +80,7 @@ class World {
             value: { counts: keys.map((key) => world.#count(key)), empty: [], leftOut: [] },
           };
         },
-        refused: async () => ({ tookMs: 1, value: world.refused }),
+        rejected: async () => ({ tookMs: 1, value: world.rejected }),
         totals: async () => ({
           tookMs: 1,
           value: new Map([...world.connections].map(([number, n]) => [keyOf(number), n])),
@@ -197,7 +197,7 @@ it('spends a fiftieth of the time on sweeps', async () => {
 
 it('leaves out what the mode cannot know, and says so', async () => {
   const world = new World(1);
-  world.refused = undefined;
+  world.rejected = undefined;
   world.flows = [flowTo(addressOf(1))];
   const watch = world.watch({ unseenSources: ['pod', 'host'] });
   await watch.begin();
@@ -227,7 +227,7 @@ it('shows a Service that only rejects', async () => {
   const world = new World(5000);
   const watch = world.watch();
   await watch.begin();
-  world.refused = [{ service: keyOf(77), rejected: 6, dropped: 0 }];
+  world.rejected = [{ service: keyOf(77), rejected: 6, dropped: 0 }];
   world.nowMs += 1000;
   const tick = await watch.tick('service', 10);
   assert.equal(services(tick)[0]?.service, 'shop/s77');

@@ -9,7 +9,7 @@ import { EndpointRates, SHARE_WINDOW_MS } from './endpoint-rates.ts';
 import { EventTap, type Heard, type Listen } from './event-tap.ts';
 import type { SourceStates, Tick } from './figures.ts';
 import { type Limits, notesOf } from './notes.ts';
-import { RefusedRates } from './refused-rates.ts';
+import { RejectedRates } from './rejected-rates.ts';
 import { Rest } from './rest.ts';
 import { clientRows, endpointRows, type Gathered, serviceRows, totalsOf } from './rows.ts';
 import { ownersOf } from './served-owners.ts';
@@ -61,11 +61,11 @@ export class TrafficWatch {
     servedEarly: new Rest(),
     sweep: new Rest(),
     counts: new Rest(),
-    refused: new Rest(),
+    rejected: new Rest(),
     totals: new Rest(),
   };
   readonly #rates = new EndpointRates();
-  readonly #refused = new RefusedRates();
+  readonly #rejected = new RejectedRates();
   #keys: ReadonlySet<ServicePortKey> = new Set();
   /** Whose counters were wanted last. */
   #measured: readonly ServicePortKey[] = [];
@@ -75,7 +75,7 @@ export class TrafficWatch {
   #live: Tally | undefined;
   #totals: ReadonlyMap<ServicePortKey, number> | undefined;
   #newInTotals: ReadonlyMap<ServicePortKey, number> = new Map();
-  #isRefusedKnown = true;
+  #isRejectedKnown = true;
   #leftOutCount = 0;
   #eventProblem: unknown;
   #hasNewServices = false;
@@ -142,7 +142,7 @@ export class TrafficWatch {
 
   async #readAll(tally: Tally): Promise<void> {
     await this.#sweep();
-    await this.#readRefused();
+    await this.#readRejected();
     await this.#readTotals();
     this.#measured = this.#candidates(tally);
     await this.#readCounts(this.#measured);
@@ -174,13 +174,13 @@ export class TrafficWatch {
     this.#rests.sweep.begin(nowMs, { costMs: nowMs - startedAtMs, leastMs });
   }
 
-  async #readRefused(): Promise<void> {
+  async #readRejected(): Promise<void> {
     const { agent, monotonicMs } = this.#options;
-    if (!this.#isRefusedKnown || !this.#rests.refused.isOver(monotonicMs())) return;
-    const { tookMs, value } = await agent.refused();
-    this.#rests.refused.begin(monotonicMs(), { costMs: tookMs });
-    this.#isRefusedKnown = value !== undefined;
-    if (value) this.#refused.take(value, monotonicMs());
+    if (!this.#isRejectedKnown || !this.#rests.rejected.isOver(monotonicMs())) return;
+    const { tookMs, value } = await agent.rejected();
+    this.#rests.rejected.begin(monotonicMs(), { costMs: tookMs });
+    this.#isRejectedKnown = value !== undefined;
+    if (value) this.#rejected.take(value, monotonicMs());
   }
 
   async #readTotals(): Promise<void> {
@@ -209,7 +209,7 @@ export class TrafficWatch {
       keys: this.#keys,
       heard: tally.services(),
       newInTotals: this.#newInTotals,
-      refused: this.#refused.all() ?? new Map(),
+      rejected: this.#rejected.all() ?? new Map(),
       live: this.#live?.services() ?? new Map(),
     });
     const also = this.#options.alsoRead?.() ?? [];
@@ -217,7 +217,7 @@ export class TrafficWatch {
   }
 
   #readingOf({ seconds, heard, tally }: TickEnd): Reading {
-    const refused = this.#isRefusedKnown ? this.#refused.all() : undefined;
+    const rejected = this.#isRejectedKnown ? this.#rejected.all() : undefined;
     return {
       tick: this.#tickCount,
       gathered: {
@@ -227,17 +227,17 @@ export class TrafficWatch {
         seesAll: this.#options.unseenSources.length === 0,
         heard: tally,
         live: this.#live,
-        refused,
+        rejected,
         rates: this.#rates,
         classOf: this.#options.classOf,
       },
       known: this.#keys.size,
-      sources: this.#sources(heard, refused !== undefined),
+      sources: this.#sources(heard, rejected !== undefined),
       limits: {
         events: stateOf(heard),
         problem: this.#eventProblem,
         unseenSources: this.#options.unseenSources,
-        isRefusedKnown: this.#isRefusedKnown,
+        isRejectedKnown: this.#isRejectedKnown,
         leftOutCount: this.#leftOutCount,
         hasMoreClients: tally.hasMoreClients || this.#live?.hasMoreClients === true,
       },
@@ -262,15 +262,15 @@ export class TrafficWatch {
     };
   }
 
-  #sources(heard: Heard, isRefusedRead: boolean): SourceStates {
+  #sources(heard: Heard, isRejectedRead: boolean): SourceStates {
     const nowMs = this.#options.monotonicMs();
-    const { counts, sweep: swept, refused } = this.#rests;
+    const { counts, sweep: swept, rejected } = this.#rests;
     const age = (rest: Rest) => round(rest.ageSeconds(nowMs) ?? 0);
     return {
       ...(counts.ageSeconds(nowMs) === undefined ? {} : { countersAgeSeconds: age(counts) }),
       ...(this.#rates.seconds === undefined ? {} : { countersSeconds: this.#rates.seconds }),
       ...(this.#live ? { liveAgeSeconds: age(swept), liveFlows: this.#live.count } : {}),
-      ...(isRefusedRead ? { refusedAgeSeconds: age(refused) } : {}),
+      ...(isRejectedRead ? { refusedAgeSeconds: age(rejected) } : {}),
       shareSeconds: SHARE_WINDOW_MS / 1000,
       events: stateOf(heard),
       eventCount: heard.count,

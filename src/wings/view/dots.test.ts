@@ -4,10 +4,10 @@ import type { ServedPort } from '../../agent/servers/traffic-pages.ts';
 import { DotField, type DotTraffic } from './dots.ts';
 import { search } from './search.ts';
 
-const port = (service: string, refusal?: 'reject' | 'drop', number = 80): ServedPort => {
+const port = (service: string, verdict?: 'reject' | 'drop', number = 80): ServedPort => {
   const key = `${service}:p${number}/TCP/IPv4`;
   const frontends = [['10.96.0.7', number] as const, ['', 30_000 + number] as const];
-  return refusal === undefined ? [key, frontends] : [key, frontends, refusal];
+  return verdict === undefined ? [key, frontends] : [key, frontends, verdict];
 };
 
 const QUIET: DotTraffic = { busy: new Set(), used: [], waiting: new Set() };

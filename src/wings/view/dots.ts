@@ -67,7 +67,7 @@ export class DotField {
     const next = Map.groupBy(ports, ([key]) => serviceOf(key));
     const isSame = next.size === this.#ports.size && next.keys().every((each) => this.has(each));
     for (const [name, own] of next) {
-      if (refusalOf(own) !== refusalOf(this.portsOf(name))) this.#unsure.add(name);
+      if (verdictOf(own) !== verdictOf(this.portsOf(name))) this.#unsure.add(name);
     }
     this.#ports = next;
     if (!isSame || this.#version === 0) this.#renumber();
@@ -116,8 +116,8 @@ export class DotField {
 
   /** The worst comes first. */
   stateOf(name: string): DotState {
-    const refusal = refusalOf(this.portsOf(name));
-    if (refusal !== undefined) return refusal === 'reject' ? 'n' : 'l';
+    const verdict = verdictOf(this.portsOf(name));
+    if (verdict !== undefined) return verdict === 'reject' ? 'n' : 'l';
     if (this.#waiting.has(name)) return 'w';
     if (this.#busy.has(name)) return 'b';
     return this.#used.has(name) ? 'u' : 'q';
@@ -147,11 +147,11 @@ export class DotField {
   }
 }
 
-function refusalOf(ports: Ports): ServedPort[2] {
+function verdictOf(ports: Ports): ServedPort[2] {
   let found: ServedPort[2];
-  for (const [, , refusal] of ports) {
-    if (refusal === 'reject') return refusal;
-    found ??= refusal;
+  for (const [, , verdict] of ports) {
+    if (verdict === 'reject') return verdict;
+    found ??= verdict;
   }
   return found;
 }

@@ -36,20 +36,22 @@ export class EndsOfFlows {
     this.#rows = rows;
   }
 
-  /** `isRefusedKnown`: the mode counts what is rejected and dropped. */
-  of(rows: readonly ServiceFigures[], isRefusedKnown: boolean): Endings {
+  /** `isRejectedKnown`: the mode counts what is rejected and dropped. */
+  of(rows: readonly ServiceFigures[], isRejectedKnown: boolean): Endings {
     const placed = new Map(rows.map((row) => [row, this.#placed(row)]));
     const all = [...placed.values()].flatMap((each) => each ?? []);
     const nodes = busiestNodes(all);
     const endOf = ({ at }: Placed): string => (isNode(at) && !nodes.has(at) ? OTHERS : at);
     return {
-      ends: [...endpointEnds(all, endOf), ...(isRefusedKnown ? refusedEnds(rows) : [])],
+      ends: [...endpointEnds(all, endOf), ...(isRejectedKnown ? rejectedEnds(rows) : [])],
       ofRow: (row) => {
         const own = placed
           .get(row)
           ?.map((each) => ({ end: endOf(each), perSecond: each.perSecond }));
-        const refused = refusedEndings(row);
-        return own === undefined && refused.length === 0 ? undefined : [...(own ?? []), ...refused];
+        const rejected = rejectedEndings(row);
+        return own === undefined && rejected.length === 0
+          ? undefined
+          : [...(own ?? []), ...rejected];
       },
     };
   }
@@ -101,7 +103,7 @@ function endpointEnds(all: readonly Placed[], endOf: (placed: Placed) => string)
   });
 }
 
-function refusedEnds(rows: readonly ServiceFigures[]): MapEnd[] {
+function rejectedEnds(rows: readonly ServiceFigures[]): MapEnd[] {
   const sum = (figure: 'rejectedPerSecond' | 'droppedPerSecond'): number =>
     rounded(rows.reduce((total, row) => total + (row[figure] ?? 0), 0));
   return [
@@ -110,7 +112,10 @@ function refusedEnds(rows: readonly ServiceFigures[]): MapEnd[] {
   ];
 }
 
-function refusedEndings({ rejectedPerSecond = 0, droppedPerSecond = 0 }: ServiceFigures): Ending[] {
+function rejectedEndings({
+  rejectedPerSecond = 0,
+  droppedPerSecond = 0,
+}: ServiceFigures): Ending[] {
   return [
     ...(rejectedPerSecond > 0 ? [{ end: 'rejected', perSecond: rejectedPerSecond }] : []),
     ...(droppedPerSecond > 0 ? [{ end: 'dropped', perSecond: droppedPerSecond }] : []),

@@ -235,9 +235,9 @@ describe('the server of `fairlead view`', () => {
   it('has a bounded number of event streams, and room again when one ends', async () => {
     const streams = [await view.follow(), await view.follow(), await view.follow()];
     assert.equal(streams[0]?.headers['content-type'], 'text/event-stream; charset=utf-8');
-    const refused = await view.get('/data/ticks');
-    assert.equal(refused.status, 503);
-    assert.equal(JSON.parse(refused.body).code, 'TOO_MANY_STREAMS');
+    const rejected = await view.get('/data/ticks');
+    assert.equal(rejected.status, 503);
+    assert.equal(JSON.parse(rejected.body).code, 'TOO_MANY_STREAMS');
     streams[1]?.destroy();
     while (view.streams.count > 2) await new Promise((resolve) => setImmediate(resolve));
     assert.equal((await view.follow()).statusCode, 200);

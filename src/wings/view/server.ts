@@ -120,7 +120,7 @@ async function follow({ response }: Exchange, options: ViewServerOptions): Promi
 }
 
 function send({ request, response, places }: Exchange, whole: WholeResponse): void {
-  // A request with a body is refused before it is read.
+  // A request with a body is rejected before it is read.
   const stays = request.complete && places.isAdmitted(request.socket);
   const ends = stays ? {} : { Connection: 'close' };
   response.writeHead(whole.status, {

@@ -63,7 +63,7 @@ function mapOf(scene: Scene) {
     isComplete,
     seesAll: unseenSources.length === 0,
     live: undefined,
-    refused:
+    rejected:
       rejected &&
       new Map(
         [...rejected].map(([service, rejectedPerSecond]) => [

@@ -23,7 +23,7 @@ export function trafficMap(inputs: MapInputs): TrafficMap {
   const { gathered, rows, known } = inputs;
   const sources = sourcesByService(inputs);
   const [shown, rest] = [rows.slice(0, MOST_SHOWN), rows.slice(MOST_SHOWN)];
-  const endings = inputs.ends.of(rows, gathered.refused !== undefined);
+  const endings = inputs.ends.of(rows, gathered.rejected !== undefined);
   const flowOf = (row: ServiceFigures): MapFlow => ({
     ...figuresOf(row),
     ...(sources === undefined ? {} : { from: ratesOf(sources.get(nameOf(row)), inputs) }),
@@ -123,9 +123,9 @@ function sumOfFigures(rows: readonly ServiceFigures[], gathered: Gathered): MapF
   // The sum of no rows is 0 only where it would be known of a row.
   const of = (isKnown: boolean, pick: (row: ServiceFigures) => number | undefined) =>
     isKnown ? sumOfKnown(rows.map(pick)) : undefined;
-  const isRefusedKnown = gathered.refused !== undefined;
-  const rejectedPerSecond = of(isRefusedKnown, (row) => row.rejectedPerSecond);
-  const droppedPerSecond = of(isRefusedKnown, (row) => row.droppedPerSecond);
+  const isRejectedKnown = gathered.rejected !== undefined;
+  const rejectedPerSecond = of(isRejectedKnown, (row) => row.rejectedPerSecond);
+  const droppedPerSecond = of(isRejectedKnown, (row) => row.droppedPerSecond);
   const live = of(gathered.live !== undefined, (row) => row.live);
   return {
     ...(newPerSecond === undefined ? {} : { newPerSecond: rounded(newPerSecond) }),

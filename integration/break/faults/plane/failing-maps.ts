@@ -61,12 +61,12 @@ export class MapFailures implements Failures {
         await updateBatch(key, values.subarray(from * map.entryBytes, end * map.entryBytes), step);
         this.#onWrite?.();
       }
-      if (fails) throw refusal(map);
+      if (fails) throw rejection(map);
     };
   }
 
   #call(map: BpfMap): void {
-    if (this.#fails()) throw refusal(map);
+    if (this.#fails()) throw rejection(map);
   }
 
   #fails(): boolean {
@@ -77,7 +77,7 @@ export class MapFailures implements Failures {
   }
 }
 
-function refusal({ name }: BpfMap): BpfError {
+function rejection({ name }: BpfMap): BpfError {
   return new BpfError('BPF_FULL', `cannot write into the map ${name}: a planted failure`, {
     errno: ENOMEM,
   });

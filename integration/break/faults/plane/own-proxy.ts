@@ -124,9 +124,9 @@ export class OwnProxy {
 
 function waitingOf({ rows, failingRows, lastInspection, conditions }: AgentSnapshot): string {
   const [row] = failingRows;
-  const refused =
+  const rejected =
     row === undefined ? '' : `, ${row.key} ${row.attempts} times: ${row.error.message}`;
   const looked = lastInspection === undefined ? 'never' : `for ${lastInspection.reason}`;
   const { errorFree } = conditions;
-  return `${rows.pending} rows waiting${refused}; looked ${looked}; ${errorFree.why}`;
+  return `${rows.pending} rows waiting${rejected}; looked ${looked}; ${errorFree.why}`;
 }

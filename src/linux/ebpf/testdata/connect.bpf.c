@@ -1,4 +1,4 @@
-// Refuses or redirects IPv4 connects by destination port; for tests of the loader.
+// Rejects or redirects IPv4 connects by destination port; for tests of the loader.
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
@@ -14,7 +14,7 @@ struct key {
 struct value {
 	__u32 address;
 	__u16 port;
-	__u16 refuse;
+	__u16 reject;
 };
 
 struct {
@@ -40,7 +40,7 @@ static __u32 hidden = 0;
 // Not inlined, so that the loader must put it behind the program.
 static __attribute__((noinline)) int rewrite(struct bpf_sock_addr *ctx, struct value *to)
 {
-	if (to->refuse)
+	if (to->reject)
 		return 0;
 	ctx->user_ip4 = to->address;
 	ctx->user_port = to->port;
@@ -77,7 +77,7 @@ int connect4(struct bpf_sock_addr *ctx)
 }
 
 SEC("cgroup/connect4")
-int refuse_all(struct bpf_sock_addr *ctx)
+int reject_all(struct bpf_sock_addr *ctx)
 {
 	return 0;
 }

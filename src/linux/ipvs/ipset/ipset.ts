@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { NetlinkRefusal } from '../../netlink/errors.ts';
+import { NetlinkRejection } from '../../netlink/errors.ts';
 import { dump, request } from '../../netlink/exchange.ts';
 import { eachAttribute, findAttribute, readAttributes, textOf } from '../../netlink/reader.ts';
 import { openNetlink } from '../../netlink/socket.ts';
@@ -66,7 +66,7 @@ export async function destroyIpset(name: string): Promise<'destroyed' | 'missing
     await request(netlink, { bytes: writer.bytes, what: `destroy ipset ${name}` });
     return 'destroyed';
   } catch (error) {
-    if (!(error instanceof NetlinkRefusal)) throw error;
+    if (!(error instanceof NetlinkRejection)) throw error;
     if (error.errno === ENOENT) return 'missing';
     if (error.errno === IPSET_ERR_BUSY) return 'busy';
     throw error;
@@ -95,7 +95,7 @@ async function list(
     );
   } catch (error) {
     const isAbsent =
-      error instanceof NetlinkRefusal && [EINVAL, ENOENT, EOPNOTSUPP].includes(error.errno);
+      error instanceof NetlinkRejection && [EINVAL, ENOENT, EOPNOTSUPP].includes(error.errno);
     if (!isAbsent) throw error;
   }
 }

@@ -3,11 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { codeOf, type Held, hold } from './held.ts';
 import {
   type Answer,
+  failure,
   type Peer,
   type Question,
   type Request,
   type Response,
-  refusal,
 } from './messages.ts';
 import { LAST_WORD, serve } from './serve.ts';
 
@@ -36,11 +36,11 @@ async function act(request: Request): Promise<readonly Answer[]> {
         return [];
       case 'speak': {
         const held = holds.get(request.held);
-        return [held ? await held.speak(request.say) : refusal('NOT_HELD')];
+        return [held ? await held.speak(request.say) : failure('NOT_HELD')];
       }
     }
   } catch (error) {
-    return [refusal(codeOf(error))];
+    return [failure(codeOf(error))];
   }
 }
 
@@ -58,7 +58,7 @@ async function askOnce(peer: Peer, payloadBytes: number): Promise<Answer> {
     held.close();
     return answer;
   } catch (error) {
-    return refusal(codeOf(error));
+    return failure(codeOf(error));
   }
 }
 

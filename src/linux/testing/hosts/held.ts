@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type Answer, type Peer, refusal } from './messages.ts';
+import { type Answer, failure, type Peer } from './messages.ts';
 import { readAnswer } from './serve.ts';
 
 const TIMEOUT_MS = 5000;
@@ -37,7 +37,7 @@ async function holdTcp({ address, port, sourcePort, timeoutMs = TIMEOUT_MS }: Pe
   const speak = (say: string): Promise<Answer> =>
     answered(timeoutMs, (done) => {
       socket.once('data', (text) => done(readAnswer(String(text), from)));
-      void closed.then(() => done(refusal(codeOf(failed))));
+      void closed.then(() => done(failure(codeOf(failed))));
       socket.write(say);
     });
   const ended = async (): Promise<void> => {
@@ -63,7 +63,7 @@ async function holdUdp(peer: Peer): Promise<Held> {
   const speak = (say: string): Promise<Answer> =>
     answered(timeoutMs, (done) => {
       socket.once('message', (text, { address: from }) => done(readAnswer(String(text), from)));
-      socket.once('error', (error) => done(refusal(codeOf(error))));
+      socket.once('error', (error) => done(failure(codeOf(error))));
       if (connected) socket.send(say);
       else socket.send(say, port, address);
     });
@@ -75,7 +75,7 @@ function answered(
   begin: (done: (answer: Answer) => void) => void,
 ): Promise<Answer> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(refusal('TIMEOUT')), timeoutMs);
+    const timer = setTimeout(() => resolve(failure('TIMEOUT')), timeoutMs);
     begin((answer) => {
       clearTimeout(timer);
       resolve(answer);

@@ -41,6 +41,6 @@ export interface Response {
   readonly answers: readonly Answer[];
 }
 
-export function refusal(code: string): Answer {
+export function failure(code: string): Answer {
   return { by: code, saw: '', sawPort: 0, bytes: 0, from: '' };
 }

@@ -41,9 +41,9 @@ test('prints what a socket hook cannot do as passing, with the reason', () => {
   const outcomes = { pod: masqueraded, host: masqueraded, outside: masqueraded };
   const external = clusterIp('192.0.2.1', { outcomes });
   const ranged = clusterIp('192.0.2.2', { outcomes, allowedSources: ['10.0.0.0/8'] });
-  const refused = { action: 'reject' } as const;
+  const rejected = { action: 'reject' } as const;
   const empty = clusterIp('192.0.2.3', {
-    outcomes: { pod: refused, host: refused, outside: refused },
+    outcomes: { pod: rejected, host: rejected, outside: rejected },
   });
   const row = rowOf('web', { frontends: [external, ranged, empty], endpoints: ['10.244.0.1:80'] });
   const does = [external, ranged, empty].map((each) =>

@@ -6,7 +6,7 @@ import type { TableChange } from './table-change.ts';
 /** Those that lead to others go before them. */
 const ORDER = ['KUBE-FW-', 'KUBE-EXT-', 'KUBE-SVC-', 'KUBE-SVL-', 'KUBE-SEP-'];
 
-const REFUSED: IptablesErrorCode = 'IPTABLES_REFUSED';
+const REJECTED: IptablesErrorCode = 'IPTABLES_REFUSED';
 
 /**
  * Removes chains of rows one after the other where not all can be deleted at once: a rule of
@@ -21,7 +21,7 @@ export async function removeChains(
     await commit(chainRemovals(names));
     return [];
   } catch (error) {
-    if (!(error instanceof PlaneError) || error.code !== REFUSED) throw error;
+    if (!(error instanceof PlaneError) || error.code !== REJECTED) throw error;
     if (names.length <= 1) return [error];
   }
   const ordered = inOrder(names);

@@ -1,7 +1,7 @@
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import type { RestoreProcess } from '../../../linux/iptables/restore-process.ts';
 import { IptablesError } from '../../../linux/xtables/iptables-error.ts';
-import { asPlaneError } from './plane-errors.ts';
+import { asPlaneError } from './iptables-rejection.ts';
 import type { TableChange, TableOperation } from './table-change.ts';
 
 /** Brings changes of tables into the kernel, in their order. */

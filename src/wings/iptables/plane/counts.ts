@@ -1,4 +1,4 @@
-import type { EndpointCount, KernelFrontend, RefusedCount } from '../../../dataplanes/contract.ts';
+import type { EndpointCount, KernelFrontend, RejectedCount } from '../../../dataplanes/contract.ts';
 import type { Family, Protocol } from '../../../forwarding/model.ts';
 import type { SavedTable } from '../../../linux/xtables/saved-table.ts';
 import { NODE_PORTS, SERVICES } from './names.ts';
@@ -33,15 +33,15 @@ export function endpointCounts(nat: SavedTable, family: Family): EndpointCount[]
   return counts;
 }
 
-const REFUSED =
+const REJECTED =
   /^\[(\d+):\d+\] .*-p (\w+) .*--comment "(\S+) has no (?:local )?endpoints" .*-j (REJECT|DROP)\b/;
 
 /** The counters of the rules of Services without endpoints. `filter` was read with counters. */
-export function refusedCounts(filter: SavedTable, family: Family): RefusedCount[] {
-  const counts = new Map<string, RefusedCount>();
+export function rejectedCounts(filter: SavedTable, family: Family): RejectedCount[] {
+  const counts = new Map<string, RejectedCount>();
   for (const rules of filter.values()) {
     for (const rule of rules) {
-      const [, packets, protocol = '', name = '', jump] = REFUSED.exec(rule) ?? [];
+      const [, packets, protocol = '', name = '', jump] = REJECTED.exec(rule) ?? [];
       if (jump === undefined) continue;
       const service = `${name}/${PROTOCOLS[protocol]}/${family}`;
       const known = counts.get(service) ?? { service, rejected: 0, dropped: 0 };

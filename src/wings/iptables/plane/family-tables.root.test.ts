@@ -9,7 +9,7 @@ import { IptablesError, type IptablesErrorCode } from '../../../linux/xtables/ip
 import { findAbilities } from './abilities.ts';
 import { type Committer, ProgramCommitter } from './committer.ts';
 import { FamilyTables } from './family-tables.ts';
-import { asPlaneError } from './plane-errors.ts';
+import { asPlaneError } from './iptables-rejection.ts';
 import type { TableChange } from './table-change.ts';
 import { openNetfilter, Tools } from './testing/kernel.ts';
 import { frontend, INTERNAL, row, SETTING } from './testing/rows.ts';
@@ -28,7 +28,7 @@ class Unsteady implements Committer, Disposable {
     idleMs: 60_000,
   });
   readonly #steady = new ProgramCommitter(this.#process);
-  next: 'works' | 'is refused' | 'is written without a word' = 'works';
+  next: 'works' | 'is rejected' | 'is written without a word' = 'works';
 
   /** Called once, when the change is computed and not yet written. */
   before: (() => void) | undefined;
@@ -38,7 +38,7 @@ class Unsteady implements Committer, Disposable {
     this.next = 'works';
     this.before = undefined;
     before?.();
-    if (next === 'is refused') throw failure('IPTABLES_REFUSED');
+    if (next === 'is rejected') throw failure('IPTABLES_REFUSED');
     const isTold = next === 'works';
     await this.#steady.commit(changes, isTold ? onDone : () => undefined);
     if (!isTold) throw failure('IPTABLES_UNCERTAIN');
@@ -120,7 +120,7 @@ describe('the tables of a family', () => {
     const inspect = () => tables.inspect([anotherOne], SETTING, new Differences());
     assert.deepEqual(await inspect(), []);
     tools.iptables('-t', 'nat', '-X', 'KUBE-PROXY-CANARY');
-    committer.next = 'is refused';
+    committer.next = 'is rejected';
     await assert.rejects(inspect(), { code: 'IPTABLES_REFUSED' });
     tools.iptables('-t', 'nat', '-N', 'KUBE-PROXY-CANARY');
     await tables.apply([change('unknown', anotherOne)], SETTING);

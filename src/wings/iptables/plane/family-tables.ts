@@ -208,8 +208,8 @@ export class FamilyTables {
     const { first, rowChains, last } = cleanUp(await this.read());
     await this.#commit(first);
     this.#forget();
-    const [refused] = await this.#removeChains(rowChains);
-    if (refused) throw refused;
+    const [rejected] = await this.#removeChains(rowChains);
+    if (rejected) throw rejected;
     await this.#commit([last]);
   }
 

@@ -14,7 +14,7 @@ import type {
   Readers,
   ReadingKey,
   Readings,
-  RefusedCount,
+  RejectedCount,
   RowChange,
 } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
@@ -35,13 +35,13 @@ import type { SavedTable } from '../../../linux/xtables/saved-table.ts';
 import { findAbilities, readAbilities } from './abilities.ts';
 import { readAttachments } from './attachments.ts';
 import { countOurs, hasOurs } from './clean-up.ts';
-import { endpointCounts, kernelFrontends, refusedCounts } from './counts.ts';
+import { endpointCounts, kernelFrontends, rejectedCounts } from './counts.ts';
 import { concernsUs } from './drift.ts';
 import type { FamilyTables } from './family-tables.ts';
 import { jumpsFor } from './fixed-parts.ts';
+import { asPlaneError, notInspected, withUnknown } from './iptables-rejection.ts';
 import { type Kernel, openKernel, removeFrom } from './kernel.ts';
 import { readKernel } from './kernel-view.ts';
-import { asPlaneError, notInspected, withUnknown } from './plane-errors.ts';
 import { pollTables } from './poll.ts';
 import {
   COUNTED_TABLES,
@@ -220,9 +220,9 @@ export class IptablesPlane implements DataPlane {
     return FAMILIES.flatMap((family) => endpointCounts(nat[family], family));
   }
 
-  async refused(): Promise<readonly RefusedCount[]> {
+  async rejected(): Promise<readonly RejectedCount[]> {
     const filter = await this.#readTable('filter', true);
-    return FAMILIES.flatMap((family) => refusedCounts(filter[family], family));
+    return FAMILIES.flatMap((family) => rejectedCounts(filter[family], family));
   }
 
   /** Before the first inspection it is not known what should be there. */

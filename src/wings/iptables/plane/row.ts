@@ -84,7 +84,7 @@ class Rules {
     const { outside } = frontend.outcomes;
     if (outside.action === 'forward') {
       this.#lead(frontend, { to: this.#listChain(outside.list), what: 'cluster IP' });
-    } else this.#refuse(frontend, outside, SERVICES);
+    } else this.#rejectOrDrop(frontend, outside, SERVICES);
   }
 
   #addExternal(frontend: Frontend): void {
@@ -95,7 +95,7 @@ class Rules {
       } else this.#leadLoadBalancer(frontend);
     }
     const { outside } = frontend.outcomes;
-    if (outside.action !== 'forward') this.#refuse(frontend, outside, EXTERNAL_SERVICES);
+    if (outside.action !== 'forward') this.#rejectOrDrop(frontend, outside, EXTERNAL_SERVICES);
   }
 
   #leadLoadBalancer(frontend: Frontend): void {
@@ -126,7 +126,7 @@ class Rules {
     this.#dispatch.push({ table: 'nat', chain: SERVICES, rule });
   }
 
-  #refuse(frontend: Frontend, outcome: Outcome, chain: string): void {
+  #rejectOrDrop(frontend: Frontend, outcome: Outcome, chain: string): void {
     const isRejected = outcome.action === 'reject';
     const isNobody = isRejected && outcome.reason === undefined;
     const what = isNobody ? 'has no endpoints' : 'has no local endpoints';

@@ -34,21 +34,21 @@ const verbs = (lines: readonly string[]): string =>
 describe('a transaction', () => {
   it('for one more endpoint changes two chains and no rule that jumps to them', () => {
     const changes = transaction(web(['10.1.0.1:80']), web(['10.1.0.1:80', '10.1.0.2:80']));
-    assert.ok(changes.change('refuse').isEmpty);
+    assert.ok(changes.change('reject').isEmpty);
     assert.ok(changes.change('accept').isEmpty);
     assert.equal(verbs(texts(changes, 'translate')), '*n : : -A -A -A -A -A CO');
   });
 
   it('adds the reject rule before it removes the jump to the last endpoint', () => {
     const changes = transaction(web(['10.1.0.1:80']), web([]));
-    assert.equal(verbs(texts(changes, 'refuse')), '*f -A -A CO');
+    assert.equal(verbs(texts(changes, 'reject')), '*f -A -A CO');
     assert.equal(verbs(texts(changes, 'translate')), '*n : : : -D -D -D -X -X -X CO');
     assert.ok(changes.change('accept').isEmpty);
   });
 
   it('removes the reject rule after it adds the jump to the first endpoint, and keeps the last rule last', () => {
     const changes = transaction(web([]), web(['10.1.0.1:80']));
-    assert.ok(changes.change('refuse').isEmpty);
+    assert.ok(changes.change('reject').isEmpty);
     assert.match(texts(changes, 'translate').join('\n'), /^-I KUBE-SERVICES -d 10\.96\.0\.9/m);
     assert.match(texts(changes, 'translate').join('\n'), /^-A KUBE-NODEPORTS -p tcp/m);
     assert.equal(verbs(texts(changes, 'accept')), '*f -D -D CO');
@@ -66,8 +66,8 @@ describe('a transaction', () => {
     const changes = transaction(before, after);
     const of = (...steps: Step[]) => [...changes.presentAfter(new Set(steps))][0]?.[1];
     assert.deepEqual(of(), rulesOf(before, SETTING));
-    assert.deepEqual(of('refuse', 'translate', 'accept'), rulesOf(after, SETTING));
-    const halfway = of('refuse');
+    assert.deepEqual(of('reject', 'translate', 'accept'), rulesOf(after, SETTING));
+    const halfway = of('reject');
     assert.deepEqual(halfway?.chains, rulesOf(before, SETTING).chains);
     assert.deepEqual(
       halfway?.dispatch.map(({ table }) => table),

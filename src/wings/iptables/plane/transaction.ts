@@ -8,7 +8,7 @@ import { TableChange } from './table-change.ts';
  * after: reject rules are added before the jumps to endpoints are deleted, and deleted after they
  * are added.
  */
-export const STEPS = ['refuse', 'translate', 'accept'] as const;
+export const STEPS = ['reject', 'translate', 'accept'] as const;
 export type Step = (typeof STEPS)[number];
 
 interface Replaced {
@@ -19,7 +19,7 @@ interface Replaced {
 /** The changes of some rows in one family. */
 export class Transaction {
   readonly #changes: Readonly<Record<Step, TableChange>> = {
-    refuse: new TableChange('filter'),
+    reject: new TableChange('filter'),
     translate: new TableChange('nat'),
     accept: new TableChange('filter'),
   };
@@ -28,11 +28,11 @@ export class Transaction {
   replace(key: ServicePortKey, { before, after }: Replaced): void {
     this.#rows.set(key, { before, after });
     for (const change of Object.values(this.#changes)) change.own(key);
-    const { refuse, translate, accept } = this.#changes;
+    const { reject, translate, accept } = this.#changes;
     const old = countOf(before.dispatch);
     for (const each of after.dispatch) {
       if (takeOne(old, each)) continue;
-      if (each.table === 'filter') refuse.append(each.chain, each.rule);
+      if (each.table === 'filter') reject.append(each.chain, each.rule);
       // Rules after its last rule are never reached.
       else if (each.chain === SERVICES) translate.insert(each.chain, each.rule);
       else translate.append(each.chain, each.rule);
@@ -74,7 +74,7 @@ function filterRules(before: RowRules, after: RowRules, done: ReadonlySet<Step>)
   const isFilter = ({ table }: Dispatch): boolean => table === 'filter';
   if (done.has('accept')) return after.dispatch.filter(isFilter);
   const old = before.dispatch.filter(isFilter);
-  if (!done.has('refuse')) return old;
+  if (!done.has('reject')) return old;
   const known = countOf(old);
   return [...old, ...after.dispatch.filter((each) => isFilter(each) && !takeOne(known, each))];
 }

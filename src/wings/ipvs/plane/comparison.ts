@@ -30,7 +30,7 @@ export function compareRows(
 ): Compared {
   const { found, differences } = of;
   knowledge.hairpins.reset(found.elements.hairpin);
-  for (const id of found.elements.refused.keys()) knowledge.refused.add(id);
+  for (const id of found.elements.rejected.keys()) knowledge.rejected.add(id);
   // Whether a node port is served at an address depends on all rows.
   for (const row of rows) knowledge.claims.set(servicePortKey(row.id), row);
   const comparison = new Comparison(knowledge, of);
@@ -94,21 +94,21 @@ class Comparison {
   }
 
   /**
-   * What IPVS refused is tried again with every full inspection, and no difference until then: the plane
+   * What IPVS rejected is tried again with every full inspection, and no difference until then: the plane
    * behind has it, as our table says.
    */
   #isServerRight(row: Forwarding, wanted: WantedServer, before: ServerState): boolean {
-    const { owners, draining, refused } = this.#knowledge;
+    const { owners, draining, rejected } = this.#knowledge;
     const { id } = wanted;
-    const isRefused = refused.has(id);
+    const isRejected = rejected.has(id);
     if (before.isForeign) this.foreign.set(id, wanted.row);
-    else if (before.server && (!isRefused || before.captured)) owners.set(id, wanted.row);
-    const plan = planServer({ id, row: wanted.row, before, after: wanted, isRefused });
+    else if (before.server && (!isRejected || before.captured)) owners.set(id, wanted.row);
+    const plan = planServer({ id, row: wanted.row, before, after: wanted, isRejected });
     if (isEmptyPlan(plan)) {
       draining.set(id, plan.drain);
       return true;
     }
-    if (!isRefused || before.captured) {
+    if (!isRejected || before.captured) {
       this.#differences.add(() => describeServer({ id: row.id, wanted, before }));
     }
     return false;
@@ -122,8 +122,8 @@ class Comparison {
   #passed(row: ServicePortKey, id: string, before: ServerState): ServerState {
     const { captured } = before;
     if (captured === undefined) return before;
-    const isRefused = this.#knowledge.refused.has(id);
-    const change = { id, row, before, after: undefined, isRefused };
+    const isRejected = this.#knowledge.rejected.has(id);
+    const change = { id, row, before, after: undefined, isRejected };
     this.#plans.push({ id, row, change, pass: captured, writes: [], stops: [], drain: undefined });
     return { ...before, captured: undefined };
   }
@@ -133,19 +133,19 @@ class Comparison {
    * is given and cannot serve: the plane behind does, until their rows are written.
    */
   leftovers(): readonly ServerPlan[] {
-    const { captured, servers, refused } = this.#found.elements;
+    const { captured, servers, rejected } = this.#found.elements;
     const plans = this.#plans;
     const lost = [...this.#found.servers].filter(
       ([id, { server }]) => this.#ours.has(id) || isMarked(server),
     );
     const lostIds = lost.map(([id]) => id);
-    const all = [...captured.keys(), ...servers.keys(), ...refused.keys(), ...lostIds];
+    const all = [...captured.keys(), ...servers.keys(), ...rejected.keys(), ...lostIds];
     for (const id of new Set(all)) {
       if (this.#wanted.has(id)) continue;
       const before = this.#stateOf(id);
-      const isRefused = refused.has(id);
+      const isRejected = rejected.has(id);
       const isOwn = this.#knowledge.own.has(keyOfId(id).address);
-      const plan = planServer({ id, row: '', before, after: undefined, isRefused, isOwn });
+      const plan = planServer({ id, row: '', before, after: undefined, isRejected, isOwn });
       this.#knowledge.draining.set(id, plan.drain);
       if (isEmptyPlan(plan)) continue;
       plans.push(plan);

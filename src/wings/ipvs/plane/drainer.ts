@@ -5,8 +5,8 @@ import {
   virtualServerId,
 } from '../../../linux/ipvs/model.ts';
 import type { Draining } from './draining.ts';
+import { asPlaneError } from './ipvs-rejection.ts';
 import type { Knowledge } from './knowledge.ts';
-import { asPlaneError } from './refusal.ts';
 import { destinationId } from './server-state.ts';
 import { type Kernel, writeInParts } from './writer.ts';
 
@@ -69,10 +69,10 @@ async function deleteFound(
     const forgotten = planPass(pass, kernel, { id, draining: each, found: found.get(id) });
     draining.forget(id, forgotten);
   }
-  const refused = await kernel.print.during(kernel.ipvs, pass.writes);
-  const isRefused = new Set(refused.map(({ write }) => write));
+  const rejected = await kernel.print.during(kernel.ipvs, pass.writes);
+  const isRejected = new Set(rejected.map(({ write }) => write));
   for (const write of pass.writes) {
-    if (isRefused.has(write)) pass.gone.delete(virtualServerId(write.server));
+    if (isRejected.has(write)) pass.gone.delete(virtualServerId(write.server));
     else if (write.do === 'delete-destination') {
       draining.forget(virtualServerId(write.server), [destinationId(write.destination)]);
     }
@@ -103,7 +103,7 @@ function planPass(pass: Pass, { print }: Kernel, of: Examined): readonly string[
     const state = found.get(each);
     if (state === undefined) forgotten.push(each);
     else if (state.weight !== 0) {
-      // No row wants the server: the write that stops it was refused.
+      // No row wants the server: the write that stops it was rejected.
       if (draining.isRetired) pass.writes.push(stopOf(server, state));
       else forgotten.push(each);
     } else if (state.activeConnections + state.inactiveConnections === 0) {

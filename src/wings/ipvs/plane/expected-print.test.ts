@@ -26,7 +26,7 @@ async function believed() {
   return { ipvs, print };
 }
 
-test('believes what its own writes lead to, refused ones aside', async () => {
+test('believes what its own writes lead to, rejected ones aside', async () => {
   const { ipvs, print } = await believed();
   await print.during(ipvs, ADD);
   assert.equal(print.isForeign(await ipvs.fingerprint()), false);

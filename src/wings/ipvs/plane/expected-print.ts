@@ -1,4 +1,4 @@
-import type { Ipvs, IpvsFingerprint, IpvsRefusal, IpvsWrite } from '../../../linux/ipvs/model.ts';
+import type { Ipvs, IpvsFingerprint, IpvsRejection, IpvsWrite } from '../../../linux/ipvs/model.ts';
 
 type Counts = Pick<IpvsFingerprint, 'virtualServers' | 'destinations'>;
 
@@ -20,16 +20,16 @@ export class ExpectedPrint {
   }
 
   /** Writes, and follows what was accepted. */
-  async during(ipvs: Ipvs, writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]> {
+  async during(ipvs: Ipvs, writes: readonly IpvsWrite[]): Promise<readonly IpvsRejection[]> {
     if (writes.length === 0) return [];
     this.#generation += 1;
     this.#digest = undefined;
     this.#begin = undefined;
     try {
-      const refusals = await ipvs.write(writes);
+      const rejections = await ipvs.write(writes);
       for (const write of writes) this.#follow(write, 1);
-      for (const { write } of refusals) this.#follow(write, -1);
-      return refusals;
+      for (const { write } of rejections) this.#follow(write, -1);
+      return rejections;
     } catch (error) {
       this.forget();
       throw error;

@@ -112,7 +112,7 @@ export class IpvsFlows implements Conntrack {
   async #deleteOurs(writes: readonly Deletion[]): Promise<ReadonlySet<string>> {
     const { servers } = await this.#capture.read();
     const ours = writes.filter(({ server }) => servers.has(virtualServerId(server)));
-    // One that is refused is gone already, or drains on; its conntrack entry goes in any case.
+    // One that is rejected is gone already, or drains on; its conntrack entry goes in any case.
     if (ours.length > 0) await this.#ipvs.write(ours);
     return new Set(ours.map(({ server, destination }) => goalId(server, destination)));
   }

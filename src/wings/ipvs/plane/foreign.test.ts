@@ -36,7 +36,7 @@ test('leaves the virtual server of another process alone at the address of a new
   assert.equal((await stage.plane.inspect(desired, 'everything')).right.size, 1);
   await stage.plane.apply([change(row({ endpoints: [3] }), undefined)]);
   await assertForeignIsLeft(stage, foreign);
-  assert.equal(stage.capture.refused.size, 0);
+  assert.equal(stage.capture.rejected.size, 0);
 });
 
 test('leaves the virtual server of another process alone at an inspection and a removal', async () => {
@@ -55,13 +55,13 @@ test('leaves the virtual server of another process alone at an inspection and a 
 test('leaves a virtual server alone that another process adds just before it', async () => {
   const stage = await new Stage().start();
   let foreign = '';
-  stage.capture.isRefused = ({ serversAdd }) => {
+  stage.capture.isRejected = ({ serversAdd }) => {
     if (serversAdd) void addForeign(stage).then((text) => (foreign = text));
     return false;
   };
   await stage.plane.apply([change('absent', row())]);
   await assertForeignIsLeft(stage, foreign);
-  assert.deepEqual([...stage.capture.refused.keys()], [ID]);
+  assert.deepEqual([...stage.capture.rejected.keys()], [ID]);
 });
 
 test('knows its own virtual servers when another process has deleted the tables', async () => {

@@ -21,7 +21,7 @@ interface Known {
 
 /**
  * Reads everything, assumes nothing but what was ours before, and retires what belongs to no row. What
- * IPVS refuses of that is tried again by the drainer.
+ * IPVS rejects of that is tried again by the drainer.
  */
 export async function inspectEverything(
   kernel: Kernel,

@@ -26,7 +26,7 @@ export class Knowledge implements Translation {
   /** Rows whose last write failed, with their virtual servers: to be read before the next write. */
   readonly doubtful = new Map<ServicePortKey, Set<string>>();
   /** Virtual servers that rows want and the plane behind has, as our table says it. */
-  readonly refused = new Set<string>();
+  readonly rejected = new Set<string>();
   #facts: NodeFacts | undefined;
   addresses: NodePortAddresses = { IPv4: [], IPv6: [] };
   /** Changes with full inspections only: rows are not kept, and theirs have to be found. */
@@ -70,6 +70,6 @@ export class Knowledge implements Translation {
     this.owners.clear();
     this.present.clear();
     this.doubtful.clear();
-    this.refused.clear();
+    this.rejected.clear();
   }
 }

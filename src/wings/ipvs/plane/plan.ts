@@ -20,7 +20,7 @@ export interface ServerChange {
   readonly before: ServerState;
   readonly after: WantedServer | undefined;
   /** Whether our table says that it is left to the plane behind. */
-  readonly isRefused: boolean;
+  readonly isRejected: boolean;
   /** The machine has the address itself: it gets no packets while there is a virtual server. */
   readonly isOwn?: boolean;
 }
@@ -42,7 +42,7 @@ export interface ServerPlan {
   readonly retake?: CapturedFrontend;
   readonly unlist?: VirtualServerKey;
   /** From now on it is left to the plane behind, or no longer. */
-  readonly refuse?: VirtualServerKey;
+  readonly reject?: VirtualServerKey;
   readonly accept?: VirtualServerKey;
   readonly drain: Drain | undefined;
 }
@@ -57,26 +57,29 @@ export interface Drain {
 }
 
 export function planServer(change: ServerChange): ServerPlan {
-  const { id, before, after, isRefused } = change;
+  const { id, before, after, isRejected } = change;
   if (before.isForeign) return planForeign(change);
   const plan = after ? planWanted(change, after) : planRetired(change);
-  return isRefused ? { ...plan, accept: keyOfId(id) } : plan;
+  return isRejected ? { ...plan, accept: keyOfId(id) } : plan;
 }
 
-/** IPVS has refused a part of `of`: the plane behind has the address from now on. */
-export function planRefused(of: ServerPlan, refused: ReadonlySet<IpvsWrite>): ServerPlan {
-  const { isRefused, after } = of.change;
-  const plan = planRetired({ ...of.change, before: stateAfter(of, refused), after: undefined });
-  return isRefused || after === undefined ? plan : { ...plan, refuse: keyOfId(of.id) };
+/** IPVS has rejected a part of `of`: the plane behind has the address from now on. */
+export function planRejected(of: ServerPlan, rejected: ReadonlySet<IpvsWrite>): ServerPlan {
+  const { isRejected, after } = of.change;
+  const plan = planRetired({ ...of.change, before: stateAfter(of, rejected), after: undefined });
+  return isRejected || after === undefined ? plan : { ...plan, reject: keyOfId(of.id) };
 }
 
-/** There are no transactions: all writes but the refused ones were done, and no address was captured. */
-function stateAfter({ change, ...plan }: ServerPlan, refused: ReadonlySet<IpvsWrite>): ServerState {
+/** There are no transactions: all writes but the rejected ones were done, and no address was captured. */
+function stateAfter(
+  { change, ...plan }: ServerPlan,
+  rejected: ReadonlySet<IpvsWrite>,
+): ServerState {
   const { before } = change;
   const all = new Map(weightsOf(before));
   let { server } = before;
   for (const write of [...plan.writes, ...plan.stops]) {
-    if (refused.has(write)) continue;
+    if (rejected.has(write)) continue;
     if (write.do === 'add-server' || write.do === 'set-server') server = write.server;
     else if ('destination' in write) {
       const id = destinationId(write.destination);
@@ -97,14 +100,14 @@ export function isEmptyPlan(plan: ServerPlan): boolean {
     plan.take ||
     plan.retake ||
     plan.unlist ||
-    plan.refuse ||
+    plan.reject ||
     plan.accept
   );
 }
 
 /** A virtual server of another process is never changed: the plane behind has the address. */
 function planForeign(change: ServerChange): ServerPlan {
-  const { id, row, before, after, isRefused } = change;
+  const { id, row, before, after, isRejected } = change;
   const key = keyOfId(id);
   return {
     id,
@@ -113,8 +116,8 @@ function planForeign(change: ServerChange): ServerPlan {
     ...(before.captured ? { pass: before.captured } : {}),
     writes: [],
     stops: [],
-    ...(after && !isRefused ? { refuse: key } : {}),
-    ...(!after && isRefused ? { accept: key } : {}),
+    ...(after && !isRejected ? { reject: key } : {}),
+    ...(!after && isRejected ? { accept: key } : {}),
     drain: undefined,
   };
 }

@@ -122,7 +122,7 @@ test('goes on watching when what has drained cannot be deleted, and reports it o
   const stop = new AbortController();
   const watching = stage.plane.watch((drift) => drifts.push(drift), stop.signal);
   let rejectedCount = 0;
-  stage.capture.isRefused = ({ serversDelete = [] }) => {
+  stage.capture.isRejected = ({ serversDelete = [] }) => {
     rejectedCount += serversDelete.length;
     return serversDelete.length > 0;
   };
@@ -132,7 +132,7 @@ test('goes on watching when what has drained cannot be deleted, and reports it o
     drifts.map(({ what }) => what),
     ['cannot delete what has drained in IPVS: the kernel rejected a transaction'],
   );
-  stage.capture.isRefused = () => false;
+  stage.capture.isRejected = () => false;
   await until('a pass has ended', () => stage.capture.servers.size === 0);
   stop.abort();
   await watching;

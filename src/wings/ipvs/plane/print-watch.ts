@@ -1,5 +1,5 @@
 import type { FingerprintExtent, IpvsFingerprint } from '../../../linux/ipvs/model.ts';
-import { asPlaneError } from './refusal.ts';
+import { asPlaneError } from './ipvs-rejection.ts';
 import type { Kernel } from './writer.ts';
 
 export interface PrintWatchParts {

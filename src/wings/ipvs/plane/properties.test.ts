@@ -91,7 +91,7 @@ class Bench {
     return {
       servers: sorted(servers.filter(([id]) => captured.includes(id as string))),
       captured: sorted([...this.capture.captured.values()]),
-      refused: sorted([...this.capture.refused.keys()]),
+      rejected: sorted([...this.capture.rejected.keys()]),
       hairpin: sorted([...this.capture.hairpin]),
     };
   }
@@ -203,24 +203,24 @@ async function step(bench: Bench, chance: Chance): Promise<void> {
   const isMissing = chance.is(5);
   bench.ipvs.missing = new Set(isMissing ? ['lc', 'dh'] : []);
   const oneIn = chance.of([3, 20, 1_000_000]);
-  let isRefused = false;
-  bench.ipvs.isRefused = () => {
+  let isRejected = false;
+  bench.ipvs.isRejected = () => {
     const isNow = chance.is(oneIn);
-    isRefused ||= isNow;
+    isRejected ||= isNow;
     return isNow;
   };
-  bench.capture.isRefused = () => chance.is(oneIn);
+  bench.capture.isRejected = () => chance.is(oneIn);
   if (chance.is(3)) await reconfigure(bench, otherAddresses(chance));
   await bench.applyAll(chance);
   for (const [id, { destinations }] of bench.ipvs.held) {
     for (const each of destinations.keys()) bench.ipvs.connect(id, each, chance.below(2));
   }
-  bench.ipvs.isRefused = () => false;
+  bench.ipvs.isRejected = () => false;
   bench.ipvs.missing = new Set();
-  bench.capture.isRefused = () => false;
-  bench.assertServed('after refusals');
-  // Only a full inspection tries again what the kernel refused, or did not have.
-  if (isMissing || isRefused) await bench.inspect('everything');
+  bench.capture.isRejected = () => false;
+  bench.assertServed('after rejections');
+  // Only a full inspection tries again what the kernel rejected, or did not have.
+  if (isMissing || isRejected) await bench.inspect('everything');
   if (chance.is(2)) await bench.plane.deleteDrained();
   if (chance.is(4)) bench.plane = planeOn(bench.ipvs, bench.capture);
   else if (chance.is(3)) bench.clearIpvs();
@@ -237,7 +237,7 @@ async function reconfigure(bench: Bench, facts: NodeFacts): Promise<void> {
   }
 }
 
-/** Nothing is refused any more: two rounds repair everything, and a third has nothing to write. */
+/** Nothing is rejected any more: two rounds repair everything, and a third has nothing to write. */
 async function settle(bench: Bench, depth: 'everything' | 'reported'): Promise<void> {
   await bench.inspect(depth);
   await bench.applyAll();
@@ -248,7 +248,7 @@ async function settle(bench: Bench, depth: 'everything' | 'reported'): Promise<v
 }
 
 for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
-  test(`the kernel has what a fresh plane would write, whatever was changed and refused before: seed ${seed}`, async () => {
+  test(`the kernel has what a fresh plane would write, whatever was changed and rejected before: seed ${seed}`, async () => {
     const chance = new Chance(seed);
     const bench = new Bench();
     await bench.inspect('everything');

@@ -7,7 +7,7 @@ import {
   type VirtualServerKey,
   virtualServerId,
 } from '../../../linux/ipvs/model.ts';
-import { NetlinkRefusal } from '../../../linux/netlink/errors.ts';
+import { NetlinkRejection } from '../../../linux/netlink/errors.ts';
 import type { IpvsPlaneOptions } from './options.ts';
 import { ownServers } from './own-servers.ts';
 
@@ -89,11 +89,11 @@ async function deleteServers(ipvs: Ipvs, servers: readonly VirtualServerKey[]): 
 
 /** What is gone already is no failure. */
 async function writeAll(ipvs: Ipvs, writes: readonly IpvsWrite[]): Promise<void> {
-  const refusals = await ipvs.write(writes);
-  const failed = refusals.find(({ errno }) => errno !== ENOENT && errno !== ESRCH);
+  const rejections = await ipvs.write(writes);
+  const failed = rejections.find(({ errno }) => errno !== ENOENT && errno !== ESRCH);
   if (!failed) return;
   const what = `${failed.write.do} ${virtualServerId(failed.write.server)}`;
-  throw new NetlinkRefusal(what, { errno: failed.errno });
+  throw new NetlinkRejection(what, { errno: failed.errno });
 }
 
 /** Those that another process has set are left alone. */

@@ -109,7 +109,7 @@ describe('rows of a namespace beyond its share of IPVS', () => {
         const key = `n${number % 3}/s${number}/TCP/IPv4`;
         const before = applied.get(key) ?? 'absent';
         const after = chance.is(4) ? undefined : next;
-        stage.capture.isRefused = () => chance.is(20);
+        stage.capture.isRejected = () => chance.is(20);
         try {
           await stage.plane.apply([{ key, id: next.id, before, after }]);
           if (after) applied.set(key, after);
@@ -117,7 +117,7 @@ describe('rows of a namespace beyond its share of IPVS', () => {
         } catch {
           applied.set(key, 'unknown');
         }
-        stage.capture.isRefused = () => false;
+        stage.capture.isRejected = () => false;
         await stage.plane.deleteDrained();
         const held = [...stage.ipvs.held].filter(([id]) => stage.capture.captured.has(id));
         const weight = held.reduce((sum, [, each]) => sum + 1 + each.destinations.size, 0);

@@ -61,8 +61,8 @@ export function planExactly(
     if (!after && owner !== undefined && owner !== was?.row && !keys.has(owner)) continue;
     const row = after?.row ?? was?.row ?? '';
     const state = was?.state ?? knowledge.draining.stateOfRetired(id);
-    const isRefused = knowledge.refused.has(id);
-    plans.push(planServer({ id, row, before: state, after, isRefused }));
+    const isRejected = knowledge.rejected.has(id);
+    plans.push(planServer({ id, row, before: state, after, isRejected }));
     const isAdded = after !== undefined && state.server === undefined;
     if (isAdded && !knowledge.isOurs(id)) (was?.isRead ? read : unseen).set(id, after.server);
   }
@@ -126,8 +126,8 @@ function statesBefore(
   return states;
 }
 
-/** Of a row that was applied: all of it, but for what IPVS refused. */
-function stateBefore({ draining, refused }: Knowledge, wanted: WantedServer): ServerState {
-  if (refused.has(wanted.id)) return draining.stateOfRetired(wanted.id);
+/** Of a row that was applied: all of it, but for what IPVS rejected. */
+function stateBefore({ draining, rejected }: Knowledge, wanted: WantedServer): ServerState {
+  if (rejected.has(wanted.id)) return draining.stateOfRetired(wanted.id);
   return stateWritten(wanted, draining.at(wanted.id)?.destinations);
 }

@@ -1,12 +1,12 @@
 import { PlaneError, type RowChange } from '../../../dataplanes/contract.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
-import type { IpvsRefusal } from '../../../linux/ipvs/model.ts';
+import type { IpvsRejection } from '../../../linux/ipvs/model.ts';
 import { readEverything } from './inspect.ts';
+import { asPlaneError, rejectionError } from './ipvs-rejection.ts';
 import type { Knowledge, ServerStates } from './knowledge.ts';
 import type { NodePortAddresses } from './node-port-addresses.ts';
-import { planRefused, type ServerPlan } from './plan.ts';
-import { asPlaneError, refusalError } from './refusal.ts';
-import { isSurprise, type RefusalWarnings } from './refused-servers.ts';
+import { planRejected, type ServerPlan } from './plan.ts';
+import { isSurprise, type RejectionWarnings } from './rejected-servers.ts';
 import {
   type PlaneChange,
   planExactly,
@@ -17,27 +17,27 @@ import {
 } from './row-plans.ts';
 import { type ServerState, stateFound, stateWritten } from './server-state.ts';
 import { wantedServers } from './wanted.ts';
-import { type Kernel, perform, type Refusals, rowsOf } from './writer.ts';
+import { type Kernel, perform, type Rejections, rowsOf } from './writer.ts';
 
 export interface RowWriterParts {
   readonly kernel: Kernel;
   readonly knowledge: Knowledge;
-  readonly warnings: RefusalWarnings;
+  readonly warnings: RejectionWarnings;
   /** Requests an inspection. */
   readonly report: (what: string, isOwn?: true) => void;
 }
 
-/** `read`: by what the kernel has, so that a refusal contradicts nothing that was known. */
+/** `read`: by what the kernel has, so that a rejection contradicts nothing that was known. */
 type Basis = 'known' | 'read';
 
 /**
- * Writes changes of rows, and keeps `Knowledge` in step. A virtual server that IPVS refuses, or that
+ * Writes changes of rows, and keeps `Knowledge` in step. A virtual server that IPVS rejects, or that
  * another process has, is left to the plane behind, and the row is applied nevertheless.
  */
 export class RowWriter {
   readonly #kernel: Kernel;
   readonly #knowledge: Knowledge;
-  readonly #warnings: RefusalWarnings;
+  readonly #warnings: RejectionWarnings;
   readonly #report: RowWriterParts['report'];
 
   constructor({ kernel, knowledge, warnings, report }: RowWriterParts) {
@@ -104,19 +104,21 @@ export class RowWriter {
 
   async #perform(of: RowPlans, basis: Basis): Promise<void> {
     const { plans } = of;
-    const refusals = await perform(this.#kernel, plans);
-    this.#reportSurprise(refusals, { plans, basis });
+    const rejections = await perform(this.#kernel, plans);
+    this.#reportSurprise(rejections, { plans, basis });
     this.#note(of, plans);
-    await this.#leaveRefused(of, refusals);
+    await this.#leaveRejected(of, rejections);
   }
 
   #reportSurprise(
-    refusals: Refusals,
+    rejections: Rejections,
     { plans, basis }: { readonly plans: readonly ServerPlan[]; readonly basis: Basis },
   ): void {
-    const all = [...refusals].flatMap(([plan, each]) => {
+    const all = [...rejections].flatMap(([plan, each]) => {
       const isOurs = this.#knowledge.isOurs(plan.id);
-      return each.filter((refusal) => isSurprise(refusal, isOurs)).map((r) => [plan, r] as const);
+      return each
+        .filter((rejection) => isSurprise(rejection, isOurs))
+        .map((r) => [plan, r] as const);
     });
     const [first, ...more] = all;
     if (first === undefined) return;
@@ -124,20 +126,20 @@ export class RowWriter {
       this.#report('IPVS is being changed by another process');
       return;
     }
-    const [{ row: culprit }, refusal] = first;
-    const texts: [IpvsRefusal, ...IpvsRefusal[]] = [refusal, ...more.map(([, each]) => each)];
-    throw refusalError(texts, { culprit, unknown: rowsOf(plans) });
+    const [{ row: culprit }, rejection] = first;
+    const texts: [IpvsRejection, ...IpvsRejection[]] = [rejection, ...more.map(([, each]) => each)];
+    throw rejectionError(texts, { culprit, unknown: rowsOf(plans) });
   }
 
-  async #leaveRefused(of: RowPlans, refusals: Refusals): Promise<void> {
+  async #leaveRejected(of: RowPlans, rejections: Rejections): Promise<void> {
     const foreign = of.plans.filter(({ change }) => change.before.isForeign && change.after);
     this.#warnings.foreign(new Map(foreign.map(({ id, row }) => [id, row])));
-    if (refusals.size === 0) return;
-    this.#warnings.refused(refusals);
-    const left = [...refusals].map(([plan, each]) =>
-      planRefused(plan, new Set(each.map(({ write }) => write))),
+    if (rejections.size === 0) return;
+    this.#warnings.rejected(rejections);
+    const left = [...rejections].map(([plan, each]) =>
+      planRejected(plan, new Set(each.map(({ write }) => write))),
     );
-    // What is refused now gets no connections in any case; the drainer tries it again.
+    // What is rejected now gets no connections in any case; the drainer tries it again.
     try {
       await perform(this.#kernel, left);
     } catch (error) {
@@ -148,10 +150,10 @@ export class RowWriter {
   }
 
   #note({ wanted }: RowPlans, plans: readonly ServerPlan[]): void {
-    const { draining, owners, refused } = this.#knowledge;
+    const { draining, owners, rejected } = this.#knowledge;
     for (const { id, drain } of plans) {
       draining.set(id, drain);
-      const row = refused.has(id) ? undefined : wanted.get(id)?.row;
+      const row = rejected.has(id) ? undefined : wanted.get(id)?.row;
       if (row === undefined) owners.delete(id);
       else owners.set(id, row);
     }
@@ -169,12 +171,12 @@ export class RowWriter {
 
   /** The caller did not ask for this row, and takes it for unknown still. */
   #statesWritten({ plans, wanted }: RowPlans, key: ServicePortKey): ServerStates {
-    const { draining, refused } = this.#knowledge;
+    const { draining, rejected } = this.#knowledge;
     const states = new Map<string, ServerState>();
     for (const { id, drain } of plans) {
       const server = wanted.get(id);
       if (server?.row !== key) continue;
-      const isLeft = refused.has(id);
+      const isLeft = rejected.has(id);
       states.set(
         id,
         isLeft ? draining.stateOfRetired(id) : stateWritten(server, drain?.destinations),
@@ -203,12 +205,12 @@ export class RowWriter {
   }
 
   async #readDoubtful(): Promise<void> {
-    const { doubtful, present, hairpins, refused } = this.#knowledge;
+    const { doubtful, present, hairpins, rejected } = this.#knowledge;
     if (doubtful.size === 0) return;
     const found = await readEverything(this.#kernel);
     hairpins.noteFound(found.elements.hairpin);
-    refused.clear();
-    for (const id of found.elements.refused.keys()) refused.add(id);
+    rejected.clear();
+    for (const id of found.elements.rejected.keys()) rejected.add(id);
     const isOurs = (id: string): boolean => this.#knowledge.isOurs(id);
     for (const [key, ids] of doubtful) {
       const states = [...ids].map((id) => [id, stateFound(id, found, isOurs)] as const);

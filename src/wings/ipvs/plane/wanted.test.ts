@@ -136,7 +136,7 @@ test('leaves a row to the plane behind whose addresses times endpoints are too m
   assert.equal(wanted([withAddresses(most + 1)]).length, 0);
 });
 
-test('leaves lists to the plane behind with an endpoint that IPVS refuses', () => {
+test('leaves lists to the plane behind with an endpoint that IPVS rejects', () => {
   for (const address of ['225.1.2.3', '255.255.255.255', 'ff02::1', 'fe80::1']) {
     assert.deepEqual(wanted([{ ...row(), clusterEndpoints: [{ ...endpoint(2), address }] }]), []);
   }

@@ -101,11 +101,11 @@ function endpointsOf(row: Forwarding, list: EndpointList): readonly Endpoint[] {
 
 function canHold(endpoints: readonly Endpoint[]): boolean {
   if (endpoints.length === 0 || endpoints.length > MOST_DESTINATIONS) return false;
-  return !endpoints.some(({ address }) => isRefused(address));
+  return !endpoints.some(({ address }) => isRejected(address));
 }
 
 /** IPVS takes no destination that is not one host: multicast, broadcast, and link-local of IPv6. */
-function isRefused(address: string): boolean {
+function isRejected(address: string): boolean {
   if (address.includes(':')) return /^(ff|fe[89ab])/.test(address);
   return Number.parseInt(address, 10) >= 224;
 }

@@ -1,11 +1,11 @@
 import { constants } from 'node:os';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
-import type { Ipvs, IpvsRefusal, IpvsWrite } from '../../../linux/ipvs/model.ts';
+import type { Ipvs, IpvsRejection, IpvsWrite } from '../../../linux/ipvs/model.ts';
 import type { CaptureChange, CaptureTables } from './capture/model.ts';
 import type { ExpectedPrint } from './expected-print.ts';
 import type { Hairpins } from './hairpins.ts';
+import { asPlaneError } from './ipvs-rejection.ts';
 import { isEmptyPlan, type ServerPlan } from './plan.ts';
-import { asPlaneError } from './refusal.ts';
 
 const { EEXIST, ENOENT } = constants.errno;
 
@@ -17,29 +17,29 @@ export interface Kernel {
   readonly capture: CaptureTables;
   readonly hairpins: Hairpins;
   /** As the tables have it: follows what is written. */
-  readonly refused: Set<string>;
+  readonly rejected: Set<string>;
   readonly print: ExpectedPrint;
 }
 
-/** Plans of which IPVS refused something. The rest of each was done, but for what came after. */
-export type Refusals = ReadonlyMap<ServerPlan, readonly IpvsRefusal[]>;
+/** Plans of which IPVS rejected something. The rest of each was done, but for what came after. */
+export type Rejections = ReadonlyMap<ServerPlan, readonly IpvsRejection[]>;
 
 /**
  * Addresses that IPVS no longer serves, then IPVS, then addresses that it serves now. There is no
  * transaction: rejects with a PlaneError that names every row with a write as unknown.
  */
-export async function perform(kernel: Kernel, plans: readonly ServerPlan[]): Promise<Refusals> {
+export async function perform(kernel: Kernel, plans: readonly ServerPlan[]): Promise<Rejections> {
   const written = plans.filter((plan) => !isEmptyPlan(plan));
   try {
     await leave(kernel, written);
-    const refusals = await writeIpvs(kernel, written);
-    // What was refused in part gets no connections: the plane behind has the row. A plan that leaves
+    const rejections = await writeIpvs(kernel, written);
+    // What was rejected in part gets no connections: the plane behind has the row. A plan that leaves
     // it there captures nothing, and is noted although a destination could not be stopped.
     await enter(
       kernel,
-      written.filter((plan) => !refusals.has(plan) || plan.refuse !== undefined),
+      written.filter((plan) => !rejections.has(plan) || plan.reject !== undefined),
     );
-    return refusals;
+    return rejections;
   } catch (error) {
     throw asPlaneError(error, rowsOf(written));
   }
@@ -60,7 +60,7 @@ async function leave({ capture, hairpins }: Kernel, plans: readonly ServerPlan[]
 }
 
 async function enter(kernel: Kernel, plans: readonly ServerPlan[]): Promise<void> {
-  const { capture, hairpins, refused } = kernel;
+  const { capture, hairpins, rejected } = kernel;
   const needless = hairpins.needless();
   await writeInParts(capture, [
     ...plans.flatMap(({ take }): CaptureChange[] => (take ? [{ take: [take] }] : [])),
@@ -68,15 +68,15 @@ async function enter(kernel: Kernel, plans: readonly ServerPlan[]): Promise<void
     ...plans.flatMap(({ unlist }): CaptureChange[] =>
       unlist ? [{ serversDelete: [unlist] }] : [],
     ),
-    ...plans.flatMap(({ refuse }): CaptureChange[] => (refuse ? [{ refusedAdd: [refuse] }] : [])),
+    ...plans.flatMap(({ reject }): CaptureChange[] => (reject ? [{ rejectedAdd: [reject] }] : [])),
     ...plans.flatMap(({ accept }): CaptureChange[] =>
-      accept ? [{ refusedDelete: [accept] }] : [],
+      accept ? [{ rejectedDelete: [accept] }] : [],
     ),
     ...needless.map((address): CaptureChange => ({ hairpinDelete: [address] })),
   ]);
-  for (const { id, refuse, accept } of plans) {
-    if (refuse) refused.add(id);
-    if (accept) refused.delete(id);
+  for (const { id, reject, accept } of plans) {
+    if (reject) rejected.add(id);
+    if (accept) rejected.delete(id);
   }
   for (const address of needless) hairpins.noteDeleted(address);
 }
@@ -99,20 +99,20 @@ export async function writeInParts(
 }
 
 /**
- * Virtual servers first: one that is refused because another process has it must get no destination.
+ * Virtual servers first: one that is rejected because another process has it must get no destination.
  * Old destinations serve until the new ones do.
  */
-async function writeIpvs(kernel: Kernel, plans: readonly ServerPlan[]): Promise<Refusals> {
+async function writeIpvs(kernel: Kernel, plans: readonly ServerPlan[]): Promise<Rejections> {
   const steps: readonly ((plan: ServerPlan) => readonly IpvsWrite[])[] = [
     ({ writes }) => writes.filter((write) => !('destination' in write)),
     ({ writes }) => writes.filter((write) => 'destination' in write),
     ({ stops }) => stops,
   ];
-  const all = new Map<ServerPlan, readonly IpvsRefusal[]>();
+  const all = new Map<ServerPlan, readonly IpvsRejection[]>();
   for (const writesOf of steps) {
     const going = plans.filter((plan) => !all.has(plan));
-    for (const [plan, refusals] of await writeEach(kernel, going, writesOf)) {
-      all.set(plan, refusals);
+    for (const [plan, rejections] of await writeEach(kernel, going, writesOf)) {
+      all.set(plan, rejections);
     }
   }
   return all;
@@ -122,40 +122,40 @@ async function writeEach(
   { ipvs, print }: Kernel,
   plans: readonly ServerPlan[],
   writesOf: (plan: ServerPlan) => readonly IpvsWrite[],
-): Promise<Refusals> {
+): Promise<Rejections> {
   const planOf = new Map(
     plans.flatMap((plan) => writesOf(plan).map((write) => [write, plan] as const)),
   );
-  const refusals = await print.during(ipvs, [...planOf.keys()]);
-  const left = new Map<ServerPlan, IpvsRefusal[]>();
-  const note = (plan: ServerPlan, refusal: IpvsRefusal): void => {
+  const rejections = await print.during(ipvs, [...planOf.keys()]);
+  const left = new Map<ServerPlan, IpvsRejection[]>();
+  const note = (plan: ServerPlan, rejection: IpvsRejection): void => {
     const known = left.get(plan);
-    if (known) known.push(refusal);
-    else left.set(plan, [refusal]);
+    if (known) known.push(rejection);
+    else left.set(plan, [rejection]);
   };
   const fixes = new Map<IpvsWrite, ServerPlan>();
-  for (const refusal of refusals) {
-    const plan = planOf.get(refusal.write);
-    if (plan === undefined || isDone(refusal)) continue;
-    const fix = fixOf(refusal);
-    if (fix === undefined) note(plan, refusal);
+  for (const rejection of rejections) {
+    const plan = planOf.get(rejection.write);
+    if (plan === undefined || isDone(rejection)) continue;
+    const fix = fixOf(rejection);
+    if (fix === undefined) note(plan, rejection);
     else fixes.set(fix, plan);
   }
-  for (const refusal of await print.during(ipvs, [...fixes.keys()])) {
-    const plan = fixes.get(refusal.write);
-    if (plan) note(plan, refusal);
+  for (const rejection of await print.during(ipvs, [...fixes.keys()])) {
+    const plan = fixes.get(rejection.write);
+    if (plan) note(plan, rejection);
   }
   return left;
 }
 
 /** It was to get no connections, and is gone. */
-function isDone({ write, errno }: IpvsRefusal): boolean {
+function isDone({ write, errno }: IpvsRejection): boolean {
   if (errno !== ENOENT || !('destination' in write)) return false;
   return write.do === 'delete-destination' || write.destination.weight === 0;
 }
 
 /** Another process, or the deletion of UDP flows, was faster. */
-function fixOf({ write, errno }: IpvsRefusal): IpvsWrite | undefined {
+function fixOf({ write, errno }: IpvsRejection): IpvsWrite | undefined {
   if (errno === EEXIST && write.do === 'add-destination')
     return { ...write, do: 'set-destination' };
   if (errno === ENOENT && write.do === 'set-destination')

@@ -182,7 +182,7 @@ describe('fairlead outside dns', () => {
     });
   });
 
-  it('refuses where nothing can split, and says what to do', async () => {
+  it('fails where nothing can split, and says what to do', async () => {
     const root = await machine({ '/etc/resolv.conf': 'nameserver 192.0.2.1\n' });
     await assert.rejects(applyDns({ plan: PLAN, root, program: ['fairlead'] }), {
       code: 'DNS_CANNOT_SPLIT',

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type net from 'node:net';
+import { rejection } from '../../../cluster/api-rejection.ts';
 import { ClusterError } from '../../../cluster/errors.ts';
 import { parseJson } from '../../../cluster/json.ts';
-import { refusal } from '../../../cluster/refusal.ts';
 import type { Secret } from '../../../cluster/secret.ts';
 import { readStatus } from '../../../cluster/watch-event.ts';
 
@@ -37,7 +37,7 @@ export async function upgrade(
   socket.write(requestHead(request, key));
   const answer = await readHead(socket, signal);
   if (answer.status !== SWITCHING_PROTOCOLS) {
-    throw refused(request, answer.status, await readBody(socket, answer, signal));
+    throw rejected(request, answer.status, await readBody(socket, answer, signal));
   }
   const accept = createHash('sha1').update(`${key}${ACCEPT_SUFFIX}`).digest('base64');
   const protocol = answer.headers.get('sec-websocket-protocol');
@@ -93,7 +93,7 @@ function parseHead(text: string, rest: Buffer): AnswerHead {
   return { status: Number(status), headers, rest };
 }
 
-/** The body of a refusal; what is missing of it does not change the status. */
+/** The body of a rejection; what is missing of it does not change the status. */
 async function readBody(
   socket: net.Socket,
   { headers, rest }: AnswerHead,
@@ -129,12 +129,12 @@ async function nextChunk(
   }
 }
 
-function refused({ pod, server }: Upgrade, status: number, body: string): ClusterError {
+function rejected({ pod, server }: Upgrade, status: number, body: string): ClusterError {
   const what = `port-forward to pod ${pod.namespace}/${pod.name}`;
   const told = readStatus(parseJson(body)?.value);
   if (status === 400 && told.code === 0) return notOffered({ server });
   const right = `grant get and create on pods/portforward in namespace ${pod.namespace}; docs/shell.md has a Role`;
-  return refusal(what, { ...told, code: status }, right);
+  return rejection(what, { ...told, code: status }, right);
 }
 
 function notOffered({ server }: Pick<Upgrade, 'server'>): ClusterError {

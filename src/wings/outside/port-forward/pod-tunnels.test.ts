@@ -195,10 +195,10 @@ describe('the number of tunnels', () => {
   });
 });
 
-describe('a refused port-forward', () => {
+describe('a rejected port-forward', () => {
   it('names the right that is missing', async () => {
     await using server = await serving(greet);
-    server.refusals.push({ status: 403, body: JSON.stringify(statusObject(403)) });
+    server.rejections.push({ status: 403, body: JSON.stringify(statusObject(403)) });
     const tunnels = tunnelsTo(server);
     await assert.rejects(tunnels.connect(WEB, 80), (error: { next?: string; status?: number }) => {
       assert.match(String(error.next), /get and create on pods\/portforward in namespace shop/);
@@ -209,7 +209,7 @@ describe('a refused port-forward', () => {
 
   it('is asked again with another token after 401', async () => {
     await using server = await serving(greet);
-    server.refusals.push({ status: 401, body: '' });
+    server.rejections.push({ status: 401, body: '' });
     const rejected: unknown[] = [];
     const access = openAccess(server.url, {
       token: async () => new Secret(`token ${rejected.length}`),
@@ -223,7 +223,7 @@ describe('a refused port-forward', () => {
 
   it('says that an API server before 1.31 does not offer it', async () => {
     await using server = await serving(greet);
-    server.refusals.push({ status: 400, body: 'unable to upgrade' });
+    server.rejections.push({ status: 400, body: 'unable to upgrade' });
     await assert.rejects(tunnelsTo(server).connect(WEB, 80), { code: 'CLUSTER_NO_WEBSOCKET' });
   });
 });

@@ -24,7 +24,7 @@ export async function startRelay(options: RelayOptions, signal: AbortSignal): Pr
   const authority = options.host.includes(':') ? `[${options.host}]` : options.host;
   server.on('connect', (request: http.IncomingMessage, client: net.Socket, head: Buffer) => {
     client.on('error', () => client.destroy());
-    if (request.url !== `${authority}:${options.port}`) refuse(client, FORBIDDEN);
+    if (request.url !== `${authority}:${options.port}`) reject(client, FORBIDDEN);
     else void relay(client, head, options);
   });
   server.listen(options.path);
@@ -42,7 +42,7 @@ async function relay(client: net.Socket, head: Buffer, options: RelayOptions): P
     if (server.connecting) await once(server, 'connect');
   } catch {
     // The client hears of it, and tells its user.
-    refuse(client, UNREACHABLE);
+    reject(client, UNREACHABLE);
     return;
   }
   client.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -53,6 +53,6 @@ async function relay(client: net.Socket, head: Buffer, options: RelayOptions): P
   server.destroy();
 }
 
-function refuse(client: net.Socket, status: number): void {
+function reject(client: net.Socket, status: number): void {
   client.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`);
 }

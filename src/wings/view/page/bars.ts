@@ -28,12 +28,12 @@ export function barsOf(): { readonly element: HTMLElement; update(traffic: Traff
     who?.rows.update(scaled(sources.map((each) => ({ ...each, service: undefined }))));
     which?.rows.update(
       scaled(
-        services.map(({ id, label, perSecond, service, isRefused }) => ({
+        services.map(({ id, label, perSecond, service, isRejected }) => ({
           id,
           label,
           perSecond,
           service,
-          kind: isRefused ? 'rejected' : 'node',
+          kind: isRejected ? 'rejected' : 'node',
         })),
       ),
     );

@@ -188,7 +188,7 @@ function boxRow(
     setAttribute(element, 'title', `${item.label}: ${exactRate(item.perSecond)}`);
     setAttribute(element, 'data-rate', item.perSecond ?? '');
     element.classList.toggle('is-selected', isSelected);
-    element.classList.toggle('is-refused', item.isRefused);
+    element.classList.toggle('is-rejected', item.isRejected);
     if (isSelected) element.setAttribute('aria-current', 'true');
     else element.removeAttribute('aria-current');
     place(element, { left: layout.x.mid0, width: layout.x.mid1 - layout.x.mid0 });

@@ -39,10 +39,10 @@ const KINDS: readonly TileKind[] = [
     tone: 'flow',
   },
   {
-    fact: 'refused',
+    fact: 'rejected',
     title: 'rejected or dropped',
-    text: refusedText,
-    point: refusedPoint,
+    text: rejectedText,
+    point: rejectedPoint,
     tone: 'bad',
   },
   { fact: 'conntrack', title: 'connection table', text: conntrackText },
@@ -108,7 +108,7 @@ function rowsText({ rows }: ViewTick): TileText {
     part: desired === 0 ? undefined : applied / desired,
     note: `${count(pending)} waiting · ${count(failing)} rejected`,
     ...(failing > 0 ? { tone: 'bad' as const } : pending > 0 ? { tone: 'warn' as const } : {}),
-    title: `Service ports that the kernel has acknowledged as they are desired.${ends} Waiting: still to be written. Rejected: the kernel refused the write; it is retried.`,
+    title: `Service ports that the kernel has acknowledged as they are desired.${ends} Waiting: still to be written. Rejected: the kernel did not take the write; it is retried.`,
   };
 }
 
@@ -143,7 +143,7 @@ function newText({ totals, ages }: ViewTick): TileText {
   };
 }
 
-function refusedText({ totals }: ViewTick): TileText {
+function rejectedText({ totals }: ViewTick): TileText {
   const { rejectedPerSecond: rejected, droppedPerSecond: dropped } = totals;
   const isKnown = rejected !== undefined || dropped !== undefined;
   const sum = (rejected ?? 0) + (dropped ?? 0);
@@ -158,7 +158,7 @@ function refusedText({ totals }: ViewTick): TileText {
   };
 }
 
-function refusedPoint({ rejectedPerSecond, droppedPerSecond }: PastPoint): number | undefined {
+function rejectedPoint({ rejectedPerSecond, droppedPerSecond }: PastPoint): number | undefined {
   if (rejectedPerSecond === undefined && droppedPerSecond === undefined) return undefined;
   return (rejectedPerSecond ?? 0) + (droppedPerSecond ?? 0);
 }

@@ -26,7 +26,7 @@ export interface ServiceColumn {
   /** `namespace/name`; undefined: all others. */
   readonly service: string | undefined;
   readonly perSecond: number | undefined;
-  readonly isRefused: boolean;
+  readonly isRejected: boolean;
   readonly from: readonly Part[];
   readonly to: readonly Part[];
 }
@@ -76,16 +76,16 @@ export function trafficOf({ sources, services, others, ends }: TrafficMap): Traf
   };
 }
 
-function flowOf(flow: MapFlow): Pick<ServiceColumn, 'perSecond' | 'isRefused' | 'from' | 'to'> {
+function flowOf(flow: MapFlow): Pick<ServiceColumn, 'perSecond' | 'isRejected' | 'from' | 'to'> {
   const { newPerSecond, rejectedPerSecond = 0, droppedPerSecond = 0 } = flow;
   const ends = new Map(flow.ends ?? []);
   if (rejectedPerSecond > 0) ends.set('rejected', rejectedPerSecond);
   if (droppedPerSecond > 0) ends.set('dropped', droppedPerSecond);
-  const refused = rejectedPerSecond + droppedPerSecond;
+  const rejected = rejectedPerSecond + droppedPerSecond;
   return {
     perSecond:
-      newPerSecond === undefined && refused === 0 ? undefined : (newPerSecond ?? 0) + refused,
-    isRefused: refused > 0,
+      newPerSecond === undefined && rejected === 0 ? undefined : (newPerSecond ?? 0) + rejected,
+    isRejected: rejected > 0,
     from: SOURCES.map(([id]) => ({ id, perSecond: flow.from?.[id] ?? 0 })).filter(isFlowing),
     to: [...ends].map(([id, perSecond]) => ({ id, perSecond })).filter(isFlowing),
   };
@@ -108,9 +108,9 @@ function endsOf(ends: readonly MapEnd[], services: readonly ServiceColumn[]): Co
   const missing = [...sums.keys()]
     .filter((id) => !ends.some((end) => end.id === id))
     .map((id) => ({ ...columnOf({ id, kind: kindOf(id) }), perSecond: sums.get(id) }));
-  const isRefusal = (kind: string): boolean => kind === 'rejected' || kind === 'dropped';
+  const isRejection = (kind: string): boolean => kind === 'rejected' || kind === 'dropped';
   return [...named, ...missing]
-    .filter(({ kind, perSecond }) => !isRefusal(kind) || (perSecond ?? 0) > 0)
+    .filter(({ kind, perSecond }) => !isRejection(kind) || (perSecond ?? 0) > 0)
     .sort((a, b) => END_ORDER.indexOf(a.kind) - END_ORDER.indexOf(b.kind));
 }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { Ipvs, IpvsRefusal, IpvsWrite } from '../../../../../src/linux/ipvs/model.ts';
+import type { Ipvs, IpvsRejection, IpvsWrite } from '../../../../../src/linux/ipvs/model.ts';
 import { NetlinkError } from '../../../../../src/linux/netlink/errors.ts';
 import type { Failures } from '../failures.ts';
 
@@ -7,7 +7,7 @@ const { ENOBUFS, ENOMEM } = constants.errno;
 
 /**
  * Makes calls to IPVS fail at random. A fake in place of the kernel, as another process cannot make it
- * reject one message and accept the next. It fails as the kernel does: one message of many is refused
+ * reject one message and accept the next. It fails as the kernel does: one message of many is rejected
  * and all others are executed, or the answer is lost after some were executed.
  */
 export class IpvsFailures implements Failures {
@@ -32,16 +32,16 @@ export class IpvsFailures implements Failures {
     };
   }
 
-  async #write(ipvs: Ipvs, writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]> {
+  async #write(ipvs: Ipvs, writes: readonly IpvsWrite[]): Promise<readonly IpvsRejection[]> {
     if (writes.length === 0 || !this.#fails()) return await ipvs.write(writes);
     const at = Math.floor(Math.random() * writes.length);
-    const [before, refused, after] = [writes.slice(0, at), writes[at], writes.slice(at + 1)];
-    if (refused === undefined || Math.random() < 0.5) {
+    const [before, rejected, after] = [writes.slice(0, at), writes[at], writes.slice(at + 1)];
+    if (rejected === undefined || Math.random() < 0.5) {
       await ipvs.write(before);
       throw planted('write');
     }
     const others = [...(await ipvs.write(before)), ...(await ipvs.write(after))];
-    return [...others, { write: refused, errno: ENOMEM }];
+    return [...others, { write: rejected, errno: ENOMEM }];
   }
 
   async #orFail<T>(what: string, call: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ export const IPVS_WRITE_FAULT = failingWrites({
   name: 'writes to IPVS fail',
   failing: 'ipvs',
   replaced: 'calls to IPVS',
-  how: 'one that writes either with one of its messages refused or half way',
+  how: 'one that writes either with one of its messages rejected or half way',
   unit: 'calls',
   pauseMs: 10,
 });

@@ -56,8 +56,8 @@ test('attaches to all other interfaces when the kernel rejects the program at on
   const plane = packetPlane(place);
   try {
     const { differences } = await bring(plane, []);
-    const refused = differences.find((each) => each.object.includes(`interface ${one}: cannot`));
-    assert.match(refused?.object ?? '', /: cannot attach ingress .*: ERANGE$/);
+    const rejected = differences.find((each) => each.object.includes(`interface ${one}: cannot`));
+    assert.match(rejected?.object ?? '', /: cannot attach ingress .*: ERANGE$/);
     assert.equal(programCount(two), 1);
     const attached = (await plane.attachments()).filter(({ place: at }) => at === 'tc');
     assert.deepEqual(

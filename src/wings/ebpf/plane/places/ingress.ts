@@ -42,7 +42,7 @@ export class Ingress {
    * Interfaces where the kernel rejected the program, and why: one of them must not affect the
    * others.
    */
-  readonly #refused = new Map<number, BpfError>();
+  readonly #rejected = new Map<number, BpfError>();
   /** Undefined: no interface is to have one. */
   #program: BpfProgram | undefined;
 
@@ -81,7 +81,7 @@ export class Ingress {
   }
 
   async repair(): Promise<Difference[]> {
-    this.#refused.clear();
+    this.#rejected.clear();
     const flaws = this.#flaws();
     const superfluous = this.#superfluous();
     for (const ifindex of superfluous) this.#letGo(ifindex);
@@ -96,8 +96,8 @@ export class Ingress {
   }
 
   #textOf(ifindex: number): string {
-    const refused = this.#refused.get(ifindex);
-    return `${ingressText(ifindex)}${refused ? `: ${refused.message}` : ''}`;
+    const rejected = this.#rejected.get(ifindex);
+    return `${ingressText(ifindex)}${rejected ? `: ${rejected.message}` : ''}`;
   }
 
   /**
@@ -141,7 +141,7 @@ export class Ingress {
    * retried by the next inspection.
    */
   #isMissed(ifindex: number): boolean {
-    if (this.#awaited.has(ifindex) || this.#refused.has(ifindex)) return false;
+    if (this.#awaited.has(ifindex) || this.#rejected.has(ifindex)) return false;
     return isThere(ifindex);
   }
 
@@ -218,7 +218,7 @@ export class Ingress {
       return unlessGone(() => attachTcx(program, { ifindex, direction: 'ingress' }));
     } catch (error) {
       if (!(error instanceof BpfError) || error.code === 'BPF_NOT_PERMITTED') throw error;
-      this.#refused.set(ifindex, error);
+      this.#rejected.set(ifindex, error);
       return undefined;
     }
   }

@@ -26,14 +26,14 @@ const FRONTENDS: readonly CapturedFrontend[] = [
   frontend({ address: 'fd00:96::1' }),
 ];
 const LOCAL = ['10.244.0.5', 'fd44::5'];
-const REFUSED = { address: '203.0.113.8', protocol: 'TCP', port: 80 } as const;
+const REJECTED = { address: '203.0.113.8', protocol: 'TCP', port: 80 } as const;
 
 function elementsOf(frontends: readonly CapturedFrontend[]): CaptureElements {
   const servers = frontends.map(({ address, protocol, port }) => ({ address, protocol, port }));
   return {
     captured: new Map(frontends.map((each) => [virtualServerId(each), each])),
     servers: new Map(servers.map((each) => [virtualServerId(each), each])),
-    refused: new Map([[virtualServerId(REFUSED), REFUSED]]),
+    rejected: new Map([[virtualServerId(REJECTED), REJECTED]]),
     hairpin: new Set(LOCAL),
   };
 }
@@ -44,7 +44,7 @@ async function fill(captures: Captures): Promise<void> {
   await captures.write({
     take: [...captured.values()],
     serversAdd: [...servers.values()],
-    refusedAdd: [REFUSED],
+    rejectedAdd: [REJECTED],
     hairpinAdd: LOCAL,
   });
 }
@@ -71,7 +71,7 @@ describe('the tables of the capture', () => {
       await captures.ensure(facts);
       const { captured, servers } = elementsOf(FRONTENDS);
       const change = { take: [...captured.values()], serversAdd: [...servers.values()] };
-      await captures.write({ ...change, refusedAdd: [REFUSED], hairpinAdd: LOCAL });
+      await captures.write({ ...change, rejectedAdd: [REJECTED], hairpinAdd: LOCAL });
       assertListed(facts, elementsOf(FRONTENDS));
       run(['nft', '-j', 'list', 'ruleset']);
     });
@@ -102,10 +102,10 @@ describe('the tables of the capture', () => {
       retake: [other],
       pass: [second],
       serversDelete: [second],
-      refusedDelete: [REFUSED],
+      rejectedDelete: [REJECTED],
       hairpinDelete: LOCAL.slice(0, 1),
     });
-    const elements = { ...elementsOf([other, ...rest]), refused: new Map() };
+    const elements = { ...elementsOf([other, ...rest]), rejected: new Map() };
     assert.deepEqual(await captures.read(), { ...elements, hairpin: new Set(LOCAL.slice(1)) });
   });
 

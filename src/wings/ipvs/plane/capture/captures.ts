@@ -14,6 +14,7 @@ import type { Netlink } from '../../../../linux/netlink/socket.ts';
 import { NftConnection } from '../../../../linux/nftables/connection.ts';
 import { GenerationWatch } from '../../../../linux/nftables/generation-watch.ts';
 import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
+import { asPlaneError } from './capture-rejection.ts';
 import { concernsUs, listenToRouting, objectsOf } from './drift.ts';
 import { familyOfAddress, readElements, writeElements } from './elements.ts';
 import {
@@ -34,7 +35,6 @@ import type {
   CaptureTables,
   Ensured,
 } from './model.ts';
-import { asPlaneError } from './rejection.ts';
 import {
   addRouting,
   deleteForeignRules,

@@ -179,7 +179,7 @@ function filterChains({ clientInterfaces }: NodeFacts, mark: number): readonly C
 }
 
 /**
- * IPVS takes whatever own sockets send to a virtual server, and refuses it where all destinations drain.
+ * IPVS takes whatever own sockets send to a virtual server, and rejects it where all destinations drain.
  * What is not captured has another protocol number while IPVS sees it.
  */
 function hidingChains(mark: number, family: TableFamily): readonly Chain[] {

@@ -42,10 +42,10 @@ export function writeElements(batch: NftBatch, change: CaptureChange): void {
   each(change.serversDelete ?? [], (server) => {
     batch.deleteElement(tableOf(server.address), 'servers', { key: serverKey(server) });
   });
-  each(change.refusedDelete ?? [], (server) => {
+  each(change.rejectedDelete ?? [], (server) => {
     batch.deleteElement(tableOf(server.address), 'refused', { key: serverKey(server) });
   });
-  each(change.refusedAdd ?? [], (server) => {
+  each(change.rejectedAdd ?? [], (server) => {
     batch.addElement(tableOf(server.address), 'refused', { key: serverKey(server) });
   });
   for (const address of change.hairpinDelete ?? []) {
@@ -59,7 +59,7 @@ export function writeElements(batch: NftBatch, change: CaptureChange): void {
 export async function readElements(connection: NftConnection): Promise<CaptureElements> {
   const captured = new Map<string, CapturedFrontend>();
   const servers = new Map<string, VirtualServerKey>();
-  const refused = new Map<string, VirtualServerKey>();
+  const rejected = new Map<string, VirtualServerKey>();
   const hairpin = new Set<string>();
   for (const family of TABLE_FAMILIES) {
     const read = await setReader(connection, family);
@@ -79,13 +79,13 @@ export async function readElements(connection: NftConnection): Promise<CaptureEl
     });
     await read('refused', ({ key }) => {
       const server = serverOf(family, key);
-      if (server) refused.set(virtualServerId(server), server);
+      if (server) rejected.set(virtualServerId(server), server);
     });
     await read('hairpin', ({ key }) => {
       hairpin.add(hairpinText(split(hairpinFields(family), key)));
     });
   }
-  return { captured, servers, refused, hairpin };
+  return { captured, servers, rejected, hairpin };
 }
 
 export function capturedElement(frontend: CapturedFrontend): { key: Binary; value: Binary } {

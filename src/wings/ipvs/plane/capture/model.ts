@@ -10,7 +10,7 @@ import type { CapturedFrontend } from './frontend.ts';
 
 /**
  * One transaction on the elements of both tables. The caller knows what the kernel has: the kernel
- * rejects the whole of it when an element of `retake`, `pass`, `serversDelete`, `refusedDelete` or
+ * rejects the whole of it when an element of `retake`, `pass`, `serversDelete`, `rejectedDelete` or
  * `hairpinDelete` is not there, or one of `take` is there with another capture.
  */
 export interface CaptureChange {
@@ -23,9 +23,9 @@ export interface CaptureChange {
   /** Virtual servers that are ours. Adding one twice is no error. */
   readonly serversAdd?: readonly VirtualServerKey[];
   readonly serversDelete?: readonly VirtualServerKey[];
-  /** Virtual servers that IPVS refused, or that another process has. Adding one twice is no error. */
-  readonly refusedAdd?: readonly VirtualServerKey[];
-  readonly refusedDelete?: readonly VirtualServerKey[];
+  /** Virtual servers that IPVS rejected, or that another process has. Adding one twice is no error. */
+  readonly rejectedAdd?: readonly VirtualServerKey[];
+  readonly rejectedDelete?: readonly VirtualServerKey[];
   /** Addresses of endpoints on this node. Adding one twice is no error. */
   readonly hairpinAdd?: readonly string[];
   readonly hairpinDelete?: readonly string[];
@@ -36,7 +36,7 @@ export interface CaptureElements {
   readonly captured: ReadonlyMap<string, CapturedFrontend>;
   readonly servers: ReadonlyMap<string, VirtualServerKey>;
   /** Wanted by rows, and left to the rules behind. */
-  readonly refused: ReadonlyMap<string, VirtualServerKey>;
+  readonly rejected: ReadonlyMap<string, VirtualServerKey>;
   /** Addresses. */
   readonly hairpin: ReadonlySet<string>;
 }

@@ -26,7 +26,7 @@ export function renderCapture({ facts, elements }: CaptureContent, family: Table
 }
 
 function setElements(
-  { captured, servers, refused, hairpin }: CaptureElements,
+  { captured, servers, rejected, hairpin }: CaptureElements,
   family: TableFamily,
 ): ReadonlyMap<string, readonly SetElement[]> {
   const isOf = (address: string) => familyOfAddress(address) === family;
@@ -35,7 +35,7 @@ function setElements(
   return new Map<string, readonly SetElement[]>([
     ['captured', [...captured.values()].filter((f) => isOf(f.address)).map(capturedElement)],
     ['servers', keysOf(servers)],
-    ['refused', keysOf(refused)],
+    ['refused', keysOf(rejected)],
     ['hairpin', [...hairpin].filter(isOf).map((address) => ({ key: hairpinKey(address) }))],
   ]);
 }

@@ -80,7 +80,7 @@ async function deleteIdle(
   }
 
   const idle = servers.filter((server) => !isBusy.has(virtualServerId(server)));
-  // One that is refused is gone already.
+  // One that is rejected is gone already.
   await ipvs.write(idle.map((server) => ({ do: 'delete-server', server }) as const));
   return servers.filter((server) => isBusy.has(virtualServerId(server)));
 }

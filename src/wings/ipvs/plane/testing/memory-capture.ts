@@ -14,13 +14,13 @@ import type {
 export class MemoryCapture implements CaptureTables {
   captured = new Map<string, CapturedFrontend>();
   servers = new Map<string, VirtualServerKey>();
-  refused = new Map<string, VirtualServerKey>();
+  rejected = new Map<string, VirtualServerKey>();
   hairpin = new Set<string>();
   tables: CaptureState = 'absent';
   /** Undefined: nothing was captured. */
   mark: number | undefined;
   writeCount = 0;
-  isRefused: (change: CaptureChange) => boolean = () => false;
+  isRejected: (change: CaptureChange) => boolean = () => false;
 
   async hasOtherMark({ masqueradeMark }: NodeFacts): Promise<boolean> {
     return this.mark !== undefined && this.mark !== captureMark(masqueradeMark);
@@ -43,16 +43,16 @@ export class MemoryCapture implements CaptureTables {
 
   async write(change: CaptureChange): Promise<void> {
     this.writeCount += 1;
-    if (this.isRefused(change)) throw rejection('NFT_ENOMEM');
-    const { captured, servers, refused, hairpin } = this;
+    if (this.isRejected(change)) throw rejection('NFT_ENOMEM');
+    const { captured, servers, rejected, hairpin } = this;
     this.captured = new Map(captured);
     this.servers = new Map(servers);
-    this.refused = new Map(refused);
+    this.rejected = new Map(rejected);
     this.hairpin = new Set(hairpin);
     try {
       this.#perform(change);
     } catch (error) {
-      Object.assign(this, { captured, servers, refused, hairpin });
+      Object.assign(this, { captured, servers, rejected, hairpin });
       throw error;
     }
   }
@@ -61,7 +61,7 @@ export class MemoryCapture implements CaptureTables {
     return {
       captured: new Map(this.captured),
       servers: new Map(this.servers),
-      refused: new Map(this.refused),
+      rejected: new Map(this.rejected),
       hairpin: new Set(this.hairpin),
     };
   }
@@ -95,7 +95,7 @@ export class MemoryCapture implements CaptureTables {
     this.tables = 'absent';
     this.captured.clear();
     this.servers.clear();
-    this.refused.clear();
+    this.rejected.clear();
     this.hairpin.clear();
   }
 
@@ -115,9 +115,9 @@ export class MemoryCapture implements CaptureTables {
     for (const each of change.serversDelete ?? []) {
       if (!this.servers.delete(virtualServerId(each))) throw rejection('NFT_ENOENT');
     }
-    for (const each of change.refusedAdd ?? []) this.refused.set(virtualServerId(each), each);
-    for (const each of change.refusedDelete ?? []) {
-      if (!this.refused.delete(virtualServerId(each))) throw rejection('NFT_ENOENT');
+    for (const each of change.rejectedAdd ?? []) this.rejected.set(virtualServerId(each), each);
+    for (const each of change.rejectedDelete ?? []) {
+      if (!this.rejected.delete(virtualServerId(each))) throw rejection('NFT_ENOENT');
     }
     for (const each of change.hairpinAdd ?? []) this.hairpin.add(each);
     for (const each of change.hairpinDelete ?? []) {

@@ -5,7 +5,7 @@ import {
   type DestinationState,
   type Ipvs,
   type IpvsFingerprint,
-  type IpvsRefusal,
+  type IpvsRejection,
   type IpvsTimeouts,
   type IpvsWrite,
   type VirtualServer,
@@ -28,28 +28,28 @@ const NO_COUNTS: DestinationCount = {
 
 /**
  * IPVS in memory, with the kernel's answers to writes. A fake, because thousands of sequences of
- * changes and refusals are tried on machines without IPVS; the root tests ask the real one.
+ * changes and rejections are tried on machines without IPVS; the root tests ask the real one.
  */
 export class MemoryIpvs implements Ipvs {
   readonly held = new Map<string, Held>();
   writeCount = 0;
-  /** Whether the kernel refuses this write. */
-  isRefused: (write: IpvsWrite) => boolean = () => false;
-  refusesWith = ENOMEM;
+  /** Whether the kernel rejects this write. */
+  isRejected: (write: IpvsWrite) => boolean = () => false;
+  rejectsWith = ENOMEM;
   /** Reads of everything. */
   readCount = 0;
   /** Schedulers that it does not have. */
   missing: ReadonlySet<string> = new Set();
   #timeouts: IpvsTimeouts = { tcpSeconds: 900, tcpFinSeconds: 120, udpSeconds: 300 };
 
-  async write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRefusal[]> {
-    const refusals: IpvsRefusal[] = [];
+  async write(writes: readonly IpvsWrite[]): Promise<readonly IpvsRejection[]> {
+    const rejections: IpvsRejection[] = [];
     for (const write of writes) {
-      const errno = this.isRefused(write) ? this.refusesWith : this.#do(write);
+      const errno = this.isRejected(write) ? this.rejectsWith : this.#do(write);
       this.writeCount += 1;
-      if (errno !== 0) refusals.push({ write, errno });
+      if (errno !== 0) rejections.push({ write, errno });
     }
-    return refusals;
+    return rejections;
   }
 
   async read(): Promise<ReadonlyMap<string, VirtualServerState>> {

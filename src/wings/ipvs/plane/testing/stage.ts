@@ -31,11 +31,11 @@ export class Stage {
   ) {
     this.ipvs = of.ipvs ?? new MemoryIpvs();
     this.capture = of.capture ?? new MemoryCapture();
-    this.ipvs.isRefused = (write) => {
+    this.ipvs.isRejected = (write) => {
       this.written.push(textOf(write));
       return false;
     };
-    this.capture.isRefused = (of) => {
+    this.capture.isRejected = (of) => {
       this.written.push(...Object.keys(of));
       return false;
     };

@@ -32,7 +32,7 @@ export class PortForwardServer implements AsyncDisposable {
   readonly #server = http.createServer();
   readonly #onConnection: (connection: FarConnection) => void;
   /** Answers instead of an upgrade, in order. */
-  readonly refusals: { status: number; body: string }[] = [];
+  readonly rejections: { status: number; body: string }[] = [];
 
   constructor(onConnection: (connection: FarConnection) => void) {
     this.#onConnection = onConnection;
@@ -45,8 +45,8 @@ export class PortForwardServer implements AsyncDisposable {
   async start(): Promise<this> {
     this.#server.on('upgrade', (request: http.IncomingMessage, socket: net.Socket) => {
       this.requests.push(request);
-      const refused = this.refusals.shift();
-      if (refused) return void socket.end(refusalText(refused));
+      const rejected = this.rejections.shift();
+      if (rejected) return void socket.end(rejectionText(rejected));
       socket.write(upgradeText(String(request.headers['sec-websocket-key'])));
       const tunnel = new FarTunnel(socket, this.#onConnection);
       this.tunnels.push(tunnel);
@@ -200,6 +200,6 @@ function upgradeText(key: string): string {
   return `${[...head, `Sec-WebSocket-Accept: ${accept}`, protocol].join('\r\n')}\r\n\r\n`;
 }
 
-function refusalText({ status, body }: { status: number; body: string }): string {
+function rejectionText({ status, body }: { status: number; body: string }): string {
   return `HTTP/1.1 ${status} No\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }

@@ -162,7 +162,7 @@ function startThreads(
   return { threads, directory };
 }
 
-/** Undefined: the kernel refuses what it needs, and every endpoint sees an address of this machine. */
+/** Undefined: the kernel rejects what it needs, and every endpoint sees an address of this machine. */
 async function openedReturnPath(mark: number, log: ForwarderLog): Promise<ReturnPath | undefined> {
   try {
     return await ReturnPath.open(openNetlink({ protocol: NETLINK_NETFILTER }), mark);

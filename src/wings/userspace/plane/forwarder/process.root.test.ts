@@ -305,7 +305,7 @@ describe('the forwarder process', () => {
     const wait = { timeoutMs: DEADLINE_MS };
     const { handover } = currentSockets(runFolder);
     const giveUpAtMs = performance.now() + DEADLINE_MS;
-    // It gives to one at a time, and refuses the second until the first is known to have failed.
+    // It gives to one at a time, and rejects the second until the first is known to have failed.
     for (let failedCount = 0; failedCount < 2; ) {
       assert.ok(performance.now() < giveUpAtMs);
       using socket = await connectDescriptors(handover, wait);

@@ -15,14 +15,14 @@ const SILENCE_MS = 5_000;
 const BIND_PROXIER = 'bind this user to the ClusterRole system:node-proxier (a ClusterRoleBinding)';
 
 /** Reads the reason of an error status. `whenForbidden`: the rights to grant, as text. */
-export async function readRefusal(
+export async function readRejection(
   answer: Answer,
   what: string,
   whenForbidden?: string,
 ): Promise<ClusterError> {
   const status = answer.encoding.readStatus(await readBody(answer));
   const retryAfterMs = answer.retryAfterMs ?? status.retryAfterMs;
-  return refusal(what, { ...status, code: answer.status, retryAfterMs }, whenForbidden);
+  return rejection(what, { ...status, code: answer.status, retryAfterMs }, whenForbidden);
 }
 
 /** The body, up to a limit. */
@@ -44,7 +44,7 @@ export async function readBody(answer: Answer): Promise<Buffer> {
 }
 
 /** The error for a status, of a response or in a watch stream. */
-export function refusal(
+export function rejection(
   what: string,
   status: StatusObject,
   whenForbidden: string = BIND_PROXIER,

@@ -1,7 +1,7 @@
-import type { RefusedCount } from '../../dataplanes/contract.ts';
+import type { RejectedCount } from '../../dataplanes/contract.ts';
 import type { ServicePortKey } from '../../forwarding/model.ts';
 
-export interface RefusedRate {
+export interface RejectedRate {
   readonly rejectedPerSecond: number;
   readonly droppedPerSecond: number;
   /** Packets since the Service lost its last endpoint. */
@@ -10,11 +10,11 @@ export interface RefusedRate {
 }
 
 /** Rates of rejected and dropped packets from successive readings. */
-export class RefusedRates {
-  #last: { readonly atMs: number; readonly counts: ReadonlyMap<string, RefusedCount> } | undefined;
-  #rates: ReadonlyMap<ServicePortKey, RefusedRate> | undefined;
+export class RejectedRates {
+  #last: { readonly atMs: number; readonly counts: ReadonlyMap<string, RejectedCount> } | undefined;
+  #rates: ReadonlyMap<ServicePortKey, RejectedRate> | undefined;
 
-  take(counts: readonly RefusedCount[], atMs: number): void {
+  take(counts: readonly RejectedCount[], atMs: number): void {
     const next = new Map(counts.map((each) => [each.service, each]));
     if (this.#last !== undefined) {
       const seconds = (atMs - this.#last.atMs) / 1000;
@@ -25,17 +25,17 @@ export class RefusedRates {
   }
 
   /** Undefined: not read twice yet. A service port that forwards is not in it. */
-  all(): ReadonlyMap<ServicePortKey, RefusedRate> | undefined {
+  all(): ReadonlyMap<ServicePortKey, RejectedRate> | undefined {
     return this.#rates;
   }
 }
 
 function ratesBetween(
-  before: ReadonlyMap<string, RefusedCount>,
-  after: ReadonlyMap<string, RefusedCount>,
+  before: ReadonlyMap<string, RejectedCount>,
+  after: ReadonlyMap<string, RejectedCount>,
   seconds: number,
-): Map<ServicePortKey, RefusedRate> {
-  const rates = new Map<ServicePortKey, RefusedRate>();
+): Map<ServicePortKey, RejectedRate> {
+  const rates = new Map<ServicePortKey, RejectedRate>();
   for (const [service, { rejected, dropped }] of after) {
     const known = before.get(service);
     rates.set(service, {

@@ -1,10 +1,10 @@
-import { NftRefusal } from '../../linux/nftables/connection.ts';
+import { NftRejection } from '../../linux/nftables/connection.ts';
 import { PlaneError } from '../contract.ts';
 import { culpritOf, notInspected as notInspectedError } from '../shared/rejections.ts';
 
 /** A rejection by the kernel as an error of the contract; any other error as it is. */
 export function asPlaneError(error: unknown): unknown {
-  if (!(error instanceof NftRefusal)) return error;
+  if (!(error instanceof NftRejection)) return error;
   return new PlaneError(`the kernel rejected a transaction: ${error.message}`, {
     code: `NFT_${error.code}`,
     next:

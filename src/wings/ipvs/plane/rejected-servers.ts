@@ -1,29 +1,29 @@
 import { constants } from 'node:os';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
-import type { IpvsRefusal } from '../../../linux/ipvs/model.ts';
+import type { IpvsRejection } from '../../../linux/ipvs/model.ts';
+import { rejectionText } from './ipvs-rejection.ts';
 import type { ServerPlan } from './plan.ts';
-import { refusalText } from './refusal.ts';
-import type { Refusals } from './writer.ts';
+import type { Rejections } from './writer.ts';
 
 const { EEXIST, ENOENT, ESRCH } = constants.errno;
 /** A tenant may make new addresses without end. */
 const MOST_REMEMBERED = 1000;
 
 /** Whether the kernel has something else than was known: then it must be read. */
-export function isSurprise({ write, errno }: IpvsRefusal, isOurs: boolean): boolean {
+export function isSurprise({ write, errno }: IpvsRejection, isOurs: boolean): boolean {
   if (errno === ESRCH) return true;
   if ('destination' in write) return errno === ENOENT || errno === EEXIST;
   return errno === EEXIST && isOurs;
 }
 
 /** The name of a scheduler that the kernel does not have. */
-function missingScheduler({ write, errno }: IpvsRefusal): string | undefined {
+function missingScheduler({ write, errno }: IpvsRejection): string | undefined {
   const isNamed = write.do === 'add-server' || write.do === 'set-server';
   return isNamed && errno === ENOENT ? write.server.scheduler : undefined;
 }
 
 /** Warns of each virtual server that is left to the rules behind once, not with each of its changes. */
-export class RefusalWarnings {
+export class RejectionWarnings {
   readonly #warn: (message: string) => void;
   readonly #told = new Set<string>();
 
@@ -31,19 +31,19 @@ export class RefusalWarnings {
     this.#warn = warn;
   }
 
-  refused(refusals: Refusals): void {
-    const untold: [ServerPlan, IpvsRefusal][] = [];
-    for (const [plan, [first]] of refusals) {
+  rejected(rejections: Rejections): void {
+    const untold: [ServerPlan, IpvsRejection][] = [];
+    for (const [plan, [first]] of rejections) {
       if (first === undefined) continue;
       const scheduler = missingScheduler(first);
       if (scheduler !== undefined) this.#missing(scheduler);
-      else if (this.#isNew(`refused ${plan.id}`)) untold.push([plan, first]);
+      else if (this.#isNew(`rejected ${plan.id}`)) untold.push([plan, first]);
     }
     const [about] = untold;
     if (about === undefined) return;
     const [{ row }, first] = about;
     this.#warn(
-      `IPVS rejected ${refusalText(first)}${others(untold.length)}: the rules behind IPVS serve this address of ${row}. ` +
+      `IPVS rejected ${rejectionText(first)}${others(untold.length)}: the rules behind IPVS serve this address of ${row}. ` +
         'It is retried with its next change and at each full inspection',
     );
   }

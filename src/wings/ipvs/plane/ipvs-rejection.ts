@@ -2,8 +2,8 @@ import { PlaneError } from '../../../dataplanes/contract.ts';
 import { notInspected as notInspectedError } from '../../../dataplanes/shared/rejections.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import { IpvsError } from '../../../linux/ipvs/errors.ts';
-import { type IpvsRefusal, virtualServerId } from '../../../linux/ipvs/model.ts';
-import { NetlinkError, NetlinkRefusal } from '../../../linux/netlink/errors.ts';
+import { type IpvsRejection, virtualServerId } from '../../../linux/ipvs/model.ts';
+import { NetlinkError, NetlinkRejection } from '../../../linux/netlink/errors.ts';
 import { destinationId } from './server-state.ts';
 
 const RETRIED = 'retried automatically; `fairlead status` shows what is pending';
@@ -12,12 +12,12 @@ const RETRIED = 'retried automatically; `fairlead status` shows what is pending'
 type Unknown = ReadonlySet<ServicePortKey>;
 
 /** `culprit`: the row of the first one. */
-export function refusalError(
-  refusals: readonly [IpvsRefusal, ...IpvsRefusal[]],
+export function rejectionError(
+  rejections: readonly [IpvsRejection, ...IpvsRejection[]],
   about: { readonly culprit: ServicePortKey; readonly unknown: Unknown },
 ): PlaneError {
-  const [first, ...more] = refusals;
-  const cause = new NetlinkRefusal(describe(first), first);
+  const [first, ...more] = rejections;
+  const cause = new NetlinkRejection(describe(first), first);
   const others = more.length === 0 ? '' : `, and ${more.length} more`;
   return new PlaneError(`IPVS rejected ${cause.message}${others}`, {
     code: `IPVS_${cause.code}`,
@@ -59,11 +59,11 @@ const NEXT_OF_CODE: Readonly<Record<string, string>> = {
 };
 
 /** `add-server of virtual server 10.96.0.1 TCP 80 (scheduler rr): EINVAL`. */
-export function refusalText(refusal: IpvsRefusal): string {
-  return new NetlinkRefusal(describe(refusal), refusal).message;
+export function rejectionText(rejection: IpvsRejection): string {
+  return new NetlinkRejection(describe(rejection), rejection).message;
 }
 
-function describe({ write }: IpvsRefusal): string {
+function describe({ write }: IpvsRejection): string {
   const server = `virtual server ${virtualServerId(write.server)}`;
   if ('destination' in write) return `${write.do} ${destinationId(write.destination)} of ${server}`;
   const scheduler = write.do === 'delete-server' ? '' : ` (scheduler ${write.server.scheduler})`;

@@ -1,11 +1,11 @@
 import type { NftConnection } from '../../linux/nftables/connection.ts';
 import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { RefusedCount } from '../contract.ts';
+import type { RejectedCount } from '../contract.ts';
 import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './chains.ts';
 import { protocolOf } from './counters.ts';
 import { TABLES } from './sets.ts';
 
-const REFUSING_SETS = [
+const REJECTING_SETS = [
   { set: 'reject-services', like: 'frontends', verdict: 'rejected' },
   { set: 'reject-nodeports', like: 'node-ports', verdict: 'rejected' },
   { set: 'drop-services', like: 'frontends', verdict: 'dropped' },
@@ -16,13 +16,13 @@ const REFUSING_SETS = [
  * Packets that each service port rejected and dropped, of all its frontends. Only Services without an
  * endpoint have such elements. Undefined: the sets are of an earlier version, which did not count.
  */
-export async function readRefused(
+export async function readRejected(
   connection: NftConnection,
-): Promise<readonly RefusedCount[] | undefined> {
-  const counts = new Map<string, RefusedCount>();
+): Promise<readonly RejectedCount[] | undefined> {
+  const counts = new Map<string, RejectedCount>();
   for (const family of TABLE_FAMILIES) {
     if (!(await areCounted(connection, family))) return undefined;
-    for (const { set, like, verdict } of REFUSING_SETS) {
+    for (const { set, like, verdict } of REJECTING_SETS) {
       await connection.elements(TABLES[family], set, ({ key, comment = '', packets }) => {
         const protocol = protocolOf(family, like, key);
         const service = `${comment}/${protocol}/${FAMILY_OF_TABLE[family]}`;
@@ -36,7 +36,7 @@ export async function readRefused(
 
 /** A set keeps its shape for as long as its table. */
 async function areCounted(connection: NftConnection, family: TableFamily): Promise<boolean> {
-  const names: readonly string[] = REFUSING_SETS.map(({ set }) => set);
+  const names: readonly string[] = REJECTING_SETS.map(({ set }) => set);
   const sets = (await connection.sets(TABLES[family])).filter(({ name }) => names.includes(name));
   return sets.every(({ hasCounters }) => hasCounters);
 }

@@ -1,13 +1,13 @@
 import { PlaneError } from '../../../../dataplanes/contract.ts';
 import { NetlinkError } from '../../../../linux/netlink/errors.ts';
-import { NftRefusal } from '../../../../linux/nftables/connection.ts';
+import { NftRejection } from '../../../../linux/nftables/connection.ts';
 
 /** A rejection by the kernel as an error of the contract; any other error as it is. */
 export function asPlaneError(error: unknown): unknown {
   if (!(error instanceof NetlinkError)) return error;
-  const what = error instanceof NftRefusal ? 'a transaction' : 'a request';
+  const what = error instanceof NftRejection ? 'a transaction' : 'a request';
   return new PlaneError(`the kernel rejected ${what} on the capture of ipvs: ${error.message}`, {
-    code: `${error instanceof NftRefusal ? 'NFT' : 'NETLINK'}_${error.code}`,
+    code: `${error instanceof NftRejection ? 'NFT' : 'NETLINK'}_${error.code}`,
     next:
       NEXT_OF_CODE[error.code] ?? 'retried automatically; `fairlead status` shows what is pending',
     cause: error,

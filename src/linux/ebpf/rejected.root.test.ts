@@ -6,9 +6,9 @@ import { loadObject } from './load.ts';
 import { parseObject } from './parse-object.ts';
 import { compiled } from './testing/compile.ts';
 
-const object = parseObject(compiled('refused'));
+const object = parseObject(compiled('rejected'));
 
-function refusalOf(name: string): BpfError {
+function rejectionOf(name: string): BpfError {
   try {
     loadObject(object, { programs: [{ name }] }).close();
   } catch (error) {
@@ -19,30 +19,30 @@ function refusalOf(name: string): BpfError {
 }
 
 test('gives the reason, the source line and the last instructions when the verifier rejects a program', () => {
-  const error = refusalOf('unsafe');
+  const error = rejectionOf('unsafe');
   assert.equal(error.code, 'BPF_PROGRAM_REFUSED');
   assert.match(error.message, /the program unsafe at `return \*number;.*`: R\d invalid mem access/);
   assert.match(error.detail ?? '', /^\d+: \(61\) .* = \*\(u32 \*\)/m);
-  assert.match(error.detail ?? '', /refused\.bpf\.c/);
+  assert.match(error.detail ?? '', /rejected\.bpf\.c/);
   assert.doesNotMatch(error.detail ?? '', /processed \d+ insns/);
 });
 
 test('names a field that the kernel lacks', () => {
-  const error = refusalOf('lacking');
+  const error = rejectionOf('lacking');
   assert.equal(error.code, 'BPF_KERNEL_LACKS');
   assert.match(error.message, /nf_conn\.no_such_field/);
 });
 
 test('names a function that the kernel lacks', () => {
-  const error = refusalOf('calling');
+  const error = rejectionOf('calling');
   assert.equal(error.code, 'BPF_KERNEL_LACKS');
   assert.match(error.message, /calling needs the function fairlead_no_such_function/);
 });
 
 test('leaves no descriptor open, so nothing in the kernel, when a load fails', () => {
   const open = (): number => readdirSync('/proc/self/fd').length;
-  refusalOf('unsafe');
+  rejectionOf('unsafe');
   const before = open();
-  for (const name of ['unsafe', 'lacking', 'calling', 'unsafe']) refusalOf(name);
+  for (const name of ['unsafe', 'lacking', 'calling', 'unsafe']) rejectionOf(name);
   assert.equal(open(), before);
 });
