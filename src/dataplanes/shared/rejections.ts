@@ -1,12 +1,42 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
-import type { NftRejection } from '../../linux/nftables/connection.ts';
+import type { NetlinkError } from '../../linux/netlink/errors.ts';
 import { PlaneError } from '../contract.ts';
 
-/**
- * The row whose part of a batch the kernel rejected; undefined where that part belongs to no row.
- */
-export function culpritOf({ owner }: NftRejection): { readonly culprit?: ServicePortKey } {
-  return owner === undefined || owner === '' ? {} : { culprit: owner };
+const RETRIED = 'retried automatically; `fairlead status` shows what is pending';
+
+const NEXT_OF_CODE: Readonly<Record<string, string>> = {
+  EPERM: 'run Fairlead with CAP_NET_ADMIN in the network namespace it serves',
+  ENOMEM: 'the kernel is out of memory: free some, or raise the memory limit of the cgroup',
+};
+
+/** The kernel's rejection as an error of the contract. */
+export function planeRejection(
+  message: string,
+  cause: NetlinkError,
+  about: {
+    /** Of the code: what rejected it. */
+    readonly by: 'NFT' | 'NETLINK' | 'IPVS';
+    /** What helps against an error of the mode's own, by its code. */
+    readonly next: Readonly<Record<string, string>>;
+    readonly culprit?: ServicePortKey;
+    readonly unknown?: ReadonlySet<ServicePortKey>;
+  },
+): PlaneError {
+  const { by, next, ...rows } = about;
+  const { code } = cause;
+  return new PlaneError(message, {
+    code: `${by}_${code}`,
+    next: next[code] ?? NEXT_OF_CODE[code] ?? RETRIED,
+    cause,
+    ...rows,
+  });
+}
+
+/** The same error, which also names the rows that the kernel may have in part. */
+export function withUnknown(error: PlaneError, unknown: ReadonlySet<ServicePortKey>): PlaneError {
+  const { message, code, next, culprit, cause } = error;
+  const about = { code, next, cause, unknown };
+  return new PlaneError(message, culprit === undefined ? about : { ...about, culprit });
 }
 
 /** `what`: that the first inspection reads. */

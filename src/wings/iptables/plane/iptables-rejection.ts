@@ -1,5 +1,8 @@
 import { PlaneError } from '../../../dataplanes/contract.ts';
-import { notInspected as notInspectedError } from '../../../dataplanes/shared/rejections.ts';
+import {
+  notInspected as notInspectedError,
+  withUnknown as withUnknownRows,
+} from '../../../dataplanes/shared/rejections.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import { IptablesError, type IptablesErrorCode } from '../../../linux/xtables/iptables-error.ts';
 
@@ -30,9 +33,7 @@ export function withUnknown(error: unknown, keys: readonly ServicePortKey[]): un
       unknown,
     });
   }
-  const { message, code, next, culprit, cause } = error;
-  const about = { code, next, cause, unknown };
-  return new PlaneError(message, culprit === undefined ? about : { ...about, culprit });
+  return withUnknownRows(error, unknown);
 }
 
 const NEXT_OF_CODE: Readonly<Record<IptablesErrorCode, string>> = {

@@ -1,12 +1,15 @@
 import { PlaneError } from '../../../dataplanes/contract.ts';
-import { notInspected as notInspectedError } from '../../../dataplanes/shared/rejections.ts';
+import {
+  notInspected as notInspectedError,
+  planeRejection,
+  withUnknown,
+} from '../../../dataplanes/shared/rejections.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
 import { IpvsError } from '../../../linux/ipvs/errors.ts';
 import { type IpvsRejection, virtualServerId } from '../../../linux/ipvs/model.ts';
 import { NetlinkError, NetlinkRejection } from '../../../linux/netlink/errors.ts';
+import { NftRejection } from '../../../linux/nftables/connection.ts';
 import { destinationId } from './server-state.ts';
-
-const RETRIED = 'retried automatically; `fairlead status` shows what is pending';
 
 /** Rows that the kernel may have in part. */
 type Unknown = ReadonlySet<ServicePortKey>;
@@ -19,44 +22,48 @@ export function rejectionError(
   const [first, ...more] = rejections;
   const cause = new NetlinkRejection(describe(first), first);
   const others = more.length === 0 ? '' : `, and ${more.length} more`;
-  return new PlaneError(`IPVS rejected ${cause.message}${others}`, {
-    code: `IPVS_${cause.code}`,
-    next: NEXT_OF_CODE[cause.code] ?? RETRIED,
-    cause,
-    ...about,
-  });
+  return planeRejection(`IPVS rejected ${cause.message}${others}`, cause, { ...OF_IPVS, ...about });
 }
 
 /** An error of the kernel as an error of the contract; any other error as it is. */
 export function asPlaneError(error: unknown, unknown?: Unknown): unknown {
   const more = unknown === undefined || unknown.size === 0 ? {} : { unknown };
   if (error instanceof PlaneError) {
-    const { message, code, next, culprit, cause } = error;
-    const about = { code, next, cause, ...more, ...(culprit === undefined ? {} : { culprit }) };
-    return unknown === undefined ? error : new PlaneError(message, about);
+    return more.unknown === undefined ? error : withUnknown(error, more.unknown);
   }
   if (error instanceof IpvsError) {
     const { message, code, next } = error;
     return new PlaneError(message, { code, next, cause: error, ...more });
   }
   if (!(error instanceof NetlinkError)) return error;
-  return new PlaneError(`a request to IPVS failed: ${error.message}`, {
-    code: `IPVS_${error.code}`,
-    next: NEXT_OF_CODE[error.code] ?? RETRIED,
-    cause: error,
-    ...more,
-  });
+  const message = `a request to IPVS failed: ${error.message}`;
+  return planeRejection(message, error, { ...OF_IPVS, ...more });
+}
+
+/** The same for the tables of the capture. */
+export function asCaptureError(error: unknown): unknown {
+  if (!(error instanceof NetlinkError)) return error;
+  const isTransaction = error instanceof NftRejection;
+  const what = isTransaction ? 'a transaction' : 'a request';
+  const message = `the kernel rejected ${what} on the capture of ipvs: ${error.message}`;
+  return planeRejection(message, error, { ...OF_CAPTURE, by: isTransaction ? 'NFT' : 'NETLINK' });
 }
 
 export function notInspected(): PlaneError {
   return notInspectedError('tables', 'IPVS_NOT_INSPECTED');
 }
 
-const NEXT_OF_CODE: Readonly<Record<string, string>> = {
-  EPERM: 'run Fairlead with CAP_NET_ADMIN in the network namespace it serves',
-  ENOMEM: 'the kernel is out of memory: free some, or raise the memory limit of the cgroup',
-  ENOENT: 'load the module of the scheduler, such as ip_vs_rr; other causes are retried',
-};
+const OF_IPVS = {
+  by: 'IPVS',
+  next: { ENOENT: 'load the module of the scheduler, such as ip_vs_rr; other causes are retried' },
+} as const;
+
+const OF_CAPTURE = {
+  next: {
+    EOPNOTSUPP:
+      'load the kernel modules nft_fib, nft_ct, nft_nat, nft_masq and nft_reject; policy routing must be built in',
+  },
+} as const;
 
 /** `add-server of virtual server 10.96.0.1 TCP 80 (scheduler rr): EINVAL`. */
 export function rejectionText(rejection: IpvsRejection): string {

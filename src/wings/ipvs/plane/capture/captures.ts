@@ -14,7 +14,7 @@ import type { Netlink } from '../../../../linux/netlink/socket.ts';
 import { NftConnection } from '../../../../linux/nftables/connection.ts';
 import { GenerationWatch } from '../../../../linux/nftables/generation-watch.ts';
 import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
-import { asPlaneError } from './capture-rejection.ts';
+import { asCaptureError } from '../ipvs-rejection.ts';
 import { concernsUs, listenToRouting, objectsOf } from './drift.ts';
 import { familyOfAddress, readElements, writeElements } from './elements.ts';
 import {
@@ -154,7 +154,7 @@ export class Captures implements CaptureTables {
     const ended = AbortSignal.any([signal, failure.signal]);
     const passOn = (error: unknown): never => {
       failure.abort();
-      throw asPlaneError(error);
+      throw asCaptureError(error);
     };
     const results = await Promise.allSettled([
       this.#watchTables(report, ended).catch(passOn),
@@ -289,7 +289,7 @@ export class Captures implements CaptureTables {
     try {
       return await act();
     } catch (error) {
-      throw asPlaneError(error);
+      throw asCaptureError(error);
     }
   }
 
