@@ -30,11 +30,11 @@ export function addressEvents(
   };
 }
 
-function withoutForeignNames(of: NotServedFrontend): NotServedFrontend {
-  const { row, notServed } = of;
-  if (notServed.reason !== 'other-service') return of;
-  if (notServed.service.startsWith(`${row.id.namespace}/`)) return of;
-  return { ...of, notServed: { ...notServed, service: 'a Service of another namespace' } };
+function withoutForeignNames(report: NotServedFrontend): NotServedFrontend {
+  const { row, notServed } = report;
+  if (notServed.reason !== 'other-service') return report;
+  if (notServed.service.startsWith(`${row.id.namespace}/`)) return report;
+  return { ...report, notServed: { ...notServed, service: 'a Service of another namespace' } };
 }
 
 function serviceOf({ namespace, service }: ServicePortId): { namespace: string; name: string } {

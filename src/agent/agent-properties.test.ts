@@ -26,23 +26,23 @@ const serviceArbitrary: fc.Arbitrary<ServiceObject> = fc
     isLocal: fc.boolean(),
     ports: fc.uniqueArray(fc.constantFrom(80, 443, 53), { minLength: 1, maxLength: 2 }),
   })
-  .map((of) =>
+  .map((drawn) =>
     service({
-      name: of.name,
+      name: drawn.name,
       type: 'LoadBalancer',
-      clusterIPs: of.cluster.flatMap((n) =>
-        of.isDual ? [`10.96.0.${n}`, `fd00:96::${n}`] : [`10.96.0.${n}`],
+      clusterIPs: drawn.cluster.flatMap((n) =>
+        drawn.isDual ? [`10.96.0.${n}`, `fd00:96::${n}`] : [`10.96.0.${n}`],
       ),
-      externalIPs: of.external.map((n) => `192.0.2.${n}`),
-      createdAtSeconds: of.createdAtSeconds,
-      affinitySeconds: of.affinitySeconds,
-      externalTrafficPolicy: of.isLocal ? 'Local' : 'Cluster',
-      healthCheckNodePort: of.isLocal ? 32000 : 0,
-      ports: of.ports.map((port) => ({
+      externalIPs: drawn.external.map((n) => `192.0.2.${n}`),
+      createdAtSeconds: drawn.createdAtSeconds,
+      affinitySeconds: drawn.affinitySeconds,
+      externalTrafficPolicy: drawn.isLocal ? 'Local' : 'Cluster',
+      healthCheckNodePort: drawn.isLocal ? 32000 : 0,
+      ports: drawn.ports.map((port) => ({
         name: `p${port}`,
         protocol: 'TCP',
         port,
-        nodePort: of.nodePort === 0 ? 0 : of.nodePort + port,
+        nodePort: drawn.nodePort === 0 ? 0 : drawn.nodePort + port,
       })),
     }),
   );

@@ -25,36 +25,38 @@ const half = fc.constantFrom(...HALVES);
 const name = fc.integer({ min: 0, max: 4 }).map((n) => `s${n}`);
 
 const actions: fc.Arbitrary<Action> = fc.oneof(
-  fc.tuple(name, fc.integer({ min: 1, max: 4 })).map(([of, n]): Action => {
-    return ({ stage }) => stage.source.service(service({ name: of, clusterIPs: [`10.96.0.${n}`] }));
+  fc.tuple(name, fc.integer({ min: 1, max: 4 })).map(([name, n]): Action => {
+    return ({ stage }) =>
+      stage.source.service(service({ name: name, clusterIPs: [`10.96.0.${n}`] }));
   }),
-  fc.tuple(name, fc.uniqueArray(fc.integer({ min: 1, max: 4 }))).map(([of, hosts]): Action => {
+  fc.tuple(name, fc.uniqueArray(fc.integer({ min: 1, max: 4 }))).map(([name, hosts]): Action => {
     const endpoints = hosts.map((n) => endpoint(`10.0.0.${n}`));
-    return ({ stage }) => stage.source.slice(slice(endpoints, { name: `${of}-0`, service: of }));
+    return ({ stage }) =>
+      stage.source.slice(slice(endpoints, { name: `${name}-0`, service: name }));
   }),
   name.map(
-    (of): Action =>
+    (name): Action =>
       ({ stage }) =>
-        stage.source.gone('service', `ns/${of}`),
+        stage.source.gone('service', `ns/${name}`),
   ),
-  fc.tuple(half, fc.nat(4), fc.constantFrom('lose', 'spoil')).map(([of, n, how]): Action => {
+  fc.tuple(half, fc.nat(4), fc.constantFrom('lose', 'spoil')).map(([half, n, how]): Action => {
     return (scene) => {
-      const plane = scene[of];
+      const plane = scene[half];
       plane[how]([...plane.kernel.keys()][n] ?? '');
     };
   }),
-  fc.tuple(half, fc.integer({ min: 1, max: 4 })).map(([of, every]): Action => {
+  fc.tuple(half, fc.integer({ min: 1, max: 4 })).map(([half, every]): Action => {
     return (scene) => {
       let count = 0;
-      scene[of].fault = () => {
+      scene[half].fault = () => {
         if (++count % every === 0) throw rejection('FLAKY', 'rejected');
       };
     };
   }),
-  fc.tuple(half, fc.integer({ min: 1, max: 4 })).map(([of, every]): Action => {
+  fc.tuple(half, fc.integer({ min: 1, max: 4 })).map(([half, every]): Action => {
     return (scene) => {
       let count = 0;
-      scene[of].faultAfterWrite = () => {
+      scene[half].faultAfterWrite = () => {
         if (++count % every === 0) throw new Error('broken off');
       };
     };
@@ -110,7 +112,7 @@ async function comesRightWhateverHappens(objectsPerStep: number | undefined): Pr
         const isQuiet = rows.pending === 0 && conditions.synced.isTrue;
         return isQuiet && isRight(front, scene) && isRight(behind, scene);
       });
-      for (const of of HALVES) assert.deepEqual(scene[of].violations, []);
+      for (const half of HALVES) assert.deepEqual(scene[half].violations, []);
       // Sooner than the periodic inspection, which would repair what was forgotten.
       assert.ok(clock.monotonicMs() - healedAtMs <= SETTINGS.syncPeriodMs + 1000);
     }),

@@ -51,11 +51,11 @@ export class Intake {
   readonly #listed = new Set<Kind>();
   #facts: NodeFacts;
 
-  constructor(of: IntakeOptions) {
-    const { settings, nodeName } = of;
+  constructor(options: IntakeOptions) {
+    const { settings, nodeName } = options;
     this.#settings = settings;
-    this.#needs = of.needs;
-    this.#expectsHostSockets = of.expectsHostSockets === true;
+    this.#needs = options.needs;
+    this.#expectsHostSockets = options.expectsHostSockets === true;
     this.#hostSockets = this.#expectsHostSockets ? undefined : [];
     this.#nodeName = nodeName;
     this.#facts = nodeFacts(this.#input());

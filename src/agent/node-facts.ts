@@ -166,6 +166,6 @@ function familyOf(ip: string): Family {
   return ip.includes(':') ? 'IPv6' : 'IPv4';
 }
 
-function byFamily<T>(of: (family: Family) => T): Record<Family, T> {
-  return { IPv4: of('IPv4'), IPv6: of('IPv6') };
+function byFamily<T>(factOf: (family: Family) => T): Record<Family, T> {
+  return { IPv4: factOf('IPv4'), IPv6: factOf('IPv6') };
 }

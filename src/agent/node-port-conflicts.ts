@@ -14,12 +14,12 @@ export interface NodePortConflict {
 }
 
 /** Costs time in proportion to the sockets, for any number of Services. */
-export function nodePortConflicts(of: {
+export function nodePortConflicts(parts: {
   readonly table: ForwardingTable;
   readonly facts: NodeFacts;
   readonly sockets: readonly HeldPort[];
 }): NodePortConflict[] {
-  const { table, facts, sockets } = of;
+  const { table, facts, sockets } = parts;
   return sockets.flatMap((socket) => {
     if (!isCovered(socket, facts)) return [];
     const service = table.nodePortOwner(socket);

@@ -4,8 +4,8 @@ import type { NotServedFrontend } from '../forwarding/not-served.ts';
 import { notServedText } from '../forwarding/not-served-text.ts';
 
 /** `external-ip 10.96.7.7:80 is not served: it is in the Service CIDR 10.96.0.0/16`. */
-export function notServedLine(of: NotServedFrontend): string {
-  return `${notServedAddress(of)} is not served: ${notServedText(of.notServed)}`;
+export function notServedLine(refused: NotServedFrontend): string {
+  return `${notServedAddress(refused)} is not served: ${notServedText(refused.notServed)}`;
 }
 
 /** `external-ip 10.96.7.7:80/TCP`. */
@@ -14,6 +14,6 @@ export function notServedAddress({ row, frontend }: NotServedFrontend): string {
   return `${frontend.kind} ${where}/${row.id.protocol}`;
 }
 
-export function frontendKey(of: NotServedFrontend): string {
-  return [servicePortKey(of.row.id), notServedLine(of)].join(' ');
+export function frontendKey(refused: NotServedFrontend): string {
+  return [servicePortKey(refused.row.id), notServedLine(refused)].join(' ');
 }

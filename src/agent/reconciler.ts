@@ -181,9 +181,9 @@ export class Reconciler {
       if (this.#state === 'open') outstanding.change(change, sinceMs);
     }
     if (!this.#hasUntaken) this.healthChecks.allTaken();
-    const of = { nowMs: clock.monotonicMs(), isAll: !this.#hasUntaken };
+    const taking = { nowMs: clock.monotonicMs(), isAll: !this.#hasUntaken };
     const unneeded = [
-      ...propagations.resolved(changes, of),
+      ...propagations.resolved(changes, taking),
       ...propagations.withdrawn(changes, (key) => outstanding.has(key)),
     ];
     // Before the first inspection it is not known what the kernel needs.

@@ -40,7 +40,7 @@ test('does not release a plane that was never inspected', async () => {
 
 test('ends although a release fails or hangs, and logs it', async () => {
   const warnings: unknown[][] = [];
-  const log = { warn: (...of: unknown[]) => void warnings.push(of) } as never;
+  const log = { warn: (...warning: unknown[]) => void warnings.push(warning) } as never;
   const failing = Object.assign(new FakePlane(), {
     release: () => Promise.reject(new Error('out of luck')),
   });

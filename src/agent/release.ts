@@ -6,12 +6,12 @@ import type { Context } from './context.ts';
 const DEADLINE_MS = 25_000;
 
 /** Tells the plane that the agent ends. Its failure is logged: there is no later attempt. */
-export async function releasePlane(of: {
+export async function releasePlane(parts: {
   readonly plane: DataPlane;
   readonly clock: Clock;
   readonly log: Context['log'];
 }): Promise<void> {
-  const { plane, clock, log } = of;
+  const { plane, clock, log } = parts;
   if (plane.release === undefined) return;
   const late = new AbortController();
   try {

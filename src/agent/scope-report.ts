@@ -14,17 +14,17 @@ export interface ScopeReport extends ScopeSettings {
 /** Costs as much as the scope has Services. */
 export function scopeReport(
   scope: ScopeSettings,
-  of: {
+  watched: {
     readonly table: Pick<ForwardingTable, 'serviceNames'>;
     readonly sources: readonly SourceHealth[];
   },
 ): ScopeReport {
   const found = new Set<string>();
-  for (const name of of.table.serviceNames()) {
+  for (const name of watched.table.serviceNames()) {
     found.add(`Service ${name}`);
     found.add(`namespace ${name.slice(0, name.indexOf('/'))}`);
   }
-  const forbidden = new Set(of.sources.flatMap((source) => source.forbidden ?? []));
+  const forbidden = new Set(watched.sources.flatMap((source) => source.forbidden ?? []));
   const parts = [
     ...scope.namespaces.map((name) => `namespace ${name}`),
     ...scope.services.map((name) => `Service ${name}`),

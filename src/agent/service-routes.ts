@@ -88,9 +88,12 @@ export class ServiceRoutes {
   #report: readonly RangeRoute[] = [];
   #told = '';
 
-  constructor(of: { readonly keeper: RouteKeeper; readonly log: Pick<Logger, 'info' | 'warn'> }) {
-    this.#keeper = of.keeper;
-    this.#log = of.log;
+  constructor(parts: {
+    readonly keeper: RouteKeeper;
+    readonly log: Pick<Logger, 'info' | 'warn'>;
+  }) {
+    this.#keeper = parts.keeper;
+    this.#log = parts.log;
   }
 
   /** Ranges are complete when everything is in the kernel for the first time. */

@@ -31,21 +31,21 @@ export interface StatusPage extends AgentSnapshot {
   readonly podTunnels?: TunnelCounts;
 }
 
-export async function statusPage(of: {
+export async function statusPage(parts: {
   readonly agent: Agent;
   readonly plane: DataPlane;
   readonly statusFields?: (atMs: number) => Promise<object>;
   readonly routes?: ServiceRoutes;
   readonly podNetwork?: { counts(): TunnelCounts };
 }): Promise<StatusPage> {
-  const { agent, plane, routes, podNetwork } = of;
+  const { agent, plane, routes, podNetwork } = parts;
   const snapshot = agent.snapshot();
   const page = {
     ...snapshot,
     contents: agent.table.contents.counts,
     ...(routes ? { serviceRoutes: routes.report() } : {}),
     ...(podNetwork ? { podTunnels: podNetwork.counts() } : {}),
-    ...(await of.statusFields?.(snapshot.atMs)),
+    ...(await parts.statusFields?.(snapshot.atMs)),
   };
   try {
     const attachments = await plane.read('attachments');

@@ -32,8 +32,10 @@ export function reportOf({ results, modes, mode, node }: Reported): Report {
     results.filter((each) => each.level === level).length;
   const [problems, notes] = [count('problem'), count('note')];
   const byCheck = [...Map.groupBy(results, ({ check }) => check).values()];
-  const passed = byCheck.filter((of) => of.every(({ level }) => level === 'ok')).length;
-  const unasked = byCheck.filter((of) => of.some(({ level }) => level === 'unasked')).length;
+  const passed = byCheck.filter((results) => results.every(({ level }) => level === 'ok')).length;
+  const unasked = byCheck.filter((results) =>
+    results.some(({ level }) => level === 'unasked'),
+  ).length;
   const about = { problems, notes, passed, unasked, mode, results, modes };
   return {
     verdict: verdictOf(problems, unasked),

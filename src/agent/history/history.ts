@@ -214,14 +214,14 @@ export class History {
   }
 
   #settle(
-    of: { service: string; receivedAtMs: number; lastReceivedAtMs: number },
+    at: { service: string; receivedAtMs: number; lastReceivedAtMs: number },
     how: { settled: Settled; atMs: number },
   ): void {
-    const entries = this.#ring.of(of.service);
+    const entries = this.#ring.of(at.service);
     for (let index = entries.length - 1; index >= 0; index--) {
       const entry = entries[index];
-      if (entry === undefined || entry.atMs < of.receivedAtMs) return;
-      if (entry.atMs > of.lastReceivedAtMs) continue;
+      if (entry === undefined || entry.atMs < at.receivedAtMs) return;
+      if (entry.atMs > at.lastReceivedAtMs) continue;
       if (awaitsKernel(entry) && entry.settled === undefined) this.#mark(entry, how);
     }
   }

@@ -67,10 +67,10 @@ export interface HistoryPagesOptions {
   readonly serviceNow: (service: string) => ServiceNow;
 }
 
-export function historyPage(request: HistoryRequest, of: HistoryPagesOptions): HistoryPage {
-  const { ring, begunAtMs, run } = of.history;
-  const nowMs = of.clock.monotonicMs();
-  const dateOf = datesBy(of.clock);
+export function historyPage(request: HistoryRequest, options: HistoryPagesOptions): HistoryPage {
+  const { ring, begunAtMs, run } = options.history;
+  const nowMs = options.clock.monotonicMs();
+  const dateOf = datesBy(options.clock);
   const wanted = wantedEntries(request, { ring, nowMs });
   const entries: DatedEntry[] = [];
   let bytes = 0;
@@ -85,12 +85,12 @@ export function historyPage(request: HistoryRequest, of: HistoryPagesOptions): H
     run,
     entries,
     hasMore: entries.length < wanted.length,
-    lastSeq: of.history.lastSeq,
+    lastSeq: options.history.lastSeq,
     begunAtMs: dateOf(begunAtMs),
     completeSinceMs: dateOf(completeMs),
     completeForMs: Math.round(nowMs - completeMs),
     droppedCount: ring.droppedCount,
-    ...(service === undefined ? {} : { now: of.serviceNow(service) }),
+    ...(service === undefined ? {} : { now: options.serviceNow(service) }),
   };
 }
 

@@ -84,10 +84,10 @@ describe('the budget of connections', () => {
         let there: FakeConnection[] = [];
         const sizeOf = (source: string): number =>
           there.filter((connection) => connection.source === source).length;
-        for (const { kind, of } of acts) {
-          const known = there[of];
+        for (const { kind, of: client } of acts) {
+          const known = there[client];
           if (kind === 'admit') {
-            const newcomer = admit(`source ${of}`);
+            const newcomer = admit(`source ${client}`);
             there.push(newcomer);
             const victim = there.find(({ isEvicted }) => isEvicted);
             const largest = Math.max(...there.map(({ source }) => sizeOf(source)));

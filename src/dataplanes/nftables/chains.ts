@@ -214,21 +214,25 @@ export function preparedChains(family: TableFamily): readonly Chain[] {
 }
 
 /** The chains of a class: the one it leads to last, after those that it leads on to. */
-export function classChains(of: Class, facts: TableFacts, family: TableFamily): readonly Chain[] {
-  const { treatment, size, stickySeconds } = of;
-  if (treatment === 'pick') return [pick(of, size, family)];
+export function classChains(
+  rowClass: Class,
+  facts: TableFacts,
+  family: TableFamily,
+): readonly Chain[] {
+  const { treatment, size, stickySeconds } = rowClass;
+  if (treatment === 'pick') return [pick(rowClass, size, family)];
   if (treatment === 'choose') {
-    const rules = draws(of, size).map((draw) => rule(choose(draw, family)));
-    return [{ name: classChain(of), rules }];
+    const rules = draws(rowClass, size).map((draw) => rule(choose(draw, family)));
+    return [{ name: classChain(rowClass), rules }];
   }
   const drawing = () =>
-    stickySeconds > 0 ? sticky(of, stickySeconds, family) : pick(of, size, family);
+    stickySeconds > 0 ? sticky(rowClass, stickySeconds, family) : pick(rowClass, size, family);
   if (treatment === 'short') return [drawing()];
-  const own = treatmentRules(of, facts, family);
-  const first = facts.handsOver ? [handOver(of), ...own] : own;
-  if (size === 0 && stickySeconds === 0) return [{ name: classChain(of), rules: first }];
+  const own = treatmentRules(rowClass, facts, family);
+  const first = facts.handsOver ? [handOver(rowClass), ...own] : own;
+  if (size === 0 && stickySeconds === 0) return [{ name: classChain(rowClass), rules: first }];
   const next = drawing();
-  return [next, { name: classChain(of), rules: [...first, rule(goto(next.name))] }];
+  return [next, { name: classChain(rowClass), rules: [...first, rule(goto(next.name))] }];
 }
 
 function pick(way: Way, size: number, family: TableFamily): Chain {
@@ -270,15 +274,15 @@ function sticky(way: Way, seconds: number, family: TableFamily): Chain {
   };
 }
 
-function treatmentRules(of: Class, facts: TableFacts, family: TableFamily): readonly Rule[] {
+function treatmentRules(rowClass: Class, facts: TableFacts, family: TableFamily): readonly Rule[] {
   const mark = setMark(facts.masqueradeMark);
   const by = facts.podDetection[FAMILY_OF_TABLE[family]];
-  const { where } = of;
+  const { where } = rowClass;
   const as = { treatment: 'short', listOf: 'cluster' } as const;
   const classes = where === 'nodeport' ? 'nodeport-short-class-chains' : 'short-class-chains';
   const short = classify({ where, as, classes }, family);
   const hostRules = [rule(IS_FROM_THIS_NODE, mark), rule(IS_FROM_THIS_NODE, short)];
-  switch (of.treatment) {
+  switch (rowClass.treatment) {
     case 'cluster':
       return by ? [rule(isPod(by, false, family), mark)] : [];
     case 'masquerade':

@@ -28,28 +28,30 @@ const amounts = ({ size, seconds }: { size: number; seconds: number }) =>
 
 const CLASS: fc.Arbitrary<Class> = fc
   .record({ where: WHERE, size: SIZE, seconds: SECONDS, listOf: fc.constantFrom('own', 'cluster') })
-  .chain(({ where, listOf, ...of }) => {
-    const plain = { size: of.size, stickySeconds: 0 };
+  .chain(({ where, listOf, ...sizes }) => {
+    const plain = { size: sizes.size, stickySeconds: 0 };
     return fc.oneof(
       fc.constantFrom(...OWN).map((treatment): Class => {
-        return { where, treatment, listOf: 'own', ...amounts(of) };
+        return { where, treatment, listOf: 'own', ...amounts(sizes) };
       }),
-      fc.constant<Class>({ where, treatment: 'short', listOf: 'cluster', ...amounts(of) }),
+      fc.constant<Class>({ where, treatment: 'short', listOf: 'cluster', ...amounts(sizes) }),
       fc.constantFrom(...DRAWS).map((treatment): Class => ({ where, treatment, listOf, ...plain })),
     );
   });
 
 /** The second list without affinity is drawn from in one way, from every class. */
-const chainOf = (of: Class) =>
-  of.treatment === 'short' && of.stickySeconds === 0 ? { ...of, treatment: 'pick' } : of;
+const chainOf = (rowClass: Class) =>
+  rowClass.treatment === 'short' && rowClass.stickySeconds === 0
+    ? { ...rowClass, treatment: 'pick' }
+    : rowClass;
 
 describe('the number of a class', () => {
   it('fits four bytes and decodes to the class', () => {
     fc.assert(
-      fc.property(CLASS, (of) => {
-        const id = classId(of);
+      fc.property(CLASS, (rowClass) => {
+        const id = classId(rowClass);
         assert.ok(Number.isInteger(id) && id > 0 && id < 2 ** 32, String(id));
-        assert.deepEqual(classOfId(id, classSetOf(of)), of);
+        assert.deepEqual(classOfId(id, classSetOf(rowClass)), rowClass);
       }),
       { numRuns: 2000 },
     );
@@ -59,7 +61,7 @@ describe('the number of a class', () => {
     fc.assert(
       fc.property(CLASS, CLASS, (one, other) => {
         const isSame = JSON.stringify(one) === JSON.stringify(other);
-        const place = (of: Class) => `${classSetOf(of)} ${classId(of)}`;
+        const place = (rowClass: Class) => `${classSetOf(rowClass)} ${classId(rowClass)}`;
         assert.equal(place(one) === place(other), isSame);
         const isSameChain = JSON.stringify(chainOf(one)) === JSON.stringify(chainOf(other));
         assert.equal(classChain(one) === classChain(other), isSameChain);

@@ -64,9 +64,9 @@ export function classOfId(id: number, set: ClassSet): Class | undefined {
   const isSticky = id >= STICKY;
   const way = wayOfClassSet(set);
   const amounts = { size: isSticky ? 0 : low, stickySeconds: isSticky ? low : 0 };
-  const of: Class = { ...way, treatment, ...amounts };
+  const rowClass: Class = { ...way, treatment, ...amounts };
   const isOfWay = isDraw(treatment) || (treatment === 'short') === (way.listOf === 'cluster');
-  return isOfWay && classSetOf(of) === set ? of : undefined;
+  return isOfWay && classSetOf(rowClass) === set ? rowClass : undefined;
 }
 
 /** Classes that only draw an endpoint. */
@@ -90,8 +90,8 @@ export function classSetOf({ where, treatment, listOf }: Class): ClassSet {
 }
 
 /** Names a class among all of a table. */
-export function classPlace(of: Class): string {
-  return `${classSetOf(of)} ${classId(of)}`;
+export function classPlace(rowClass: Class): string {
+  return `${classSetOf(rowClass)} ${classId(rowClass)}`;
 }
 
 export function wayOfClassSet(set: ClassSet): Way {
@@ -101,15 +101,15 @@ export function wayOfClassSet(set: ClassSet): Way {
   };
 }
 
-export function classChain(of: Class): string {
-  const { treatment, size, stickySeconds } = of;
-  if (treatment === 'pick') return pickChain(of, size);
-  if (treatment === 'choose') return `${prefixOf(of)}choose/${size}`;
+export function classChain(rowClass: Class): string {
+  const { treatment, size, stickySeconds } = rowClass;
+  if (treatment === 'pick') return pickChain(rowClass, size);
+  if (treatment === 'choose') return `${prefixOf(rowClass)}choose/${size}`;
   if (treatment === 'short') {
-    return stickySeconds > 0 ? stickyChain(of, stickySeconds) : pickChain(of, size);
+    return stickySeconds > 0 ? stickyChain(rowClass, stickySeconds) : pickChain(rowClass, size);
   }
   const amount = stickySeconds > 0 ? `sticky/${stickySeconds}` : size;
-  return `${prefixOf(of)}${treatment}/${amount}`;
+  return `${prefixOf(rowClass)}${treatment}/${amount}`;
 }
 
 /** The chain that draws an endpoint, shared by the treatments. */
@@ -126,11 +126,11 @@ function prefixOf({ where, listOf }: Way): string {
   return `${where === 'nodeport' ? 'nodeport/' : ''}${listOf === 'cluster' ? 'short/' : ''}`;
 }
 
-export function classChainNames(of: Class): readonly string[] {
-  const own = classChain(of);
-  if (isDraw(of.treatment) || of.treatment === 'short') return [own];
-  if (of.stickySeconds > 0) return [stickyChain(of, of.stickySeconds), own];
-  return of.size === 0 ? [own] : [pickChain(of, of.size), own];
+export function classChainNames(rowClass: Class): readonly string[] {
+  const own = classChain(rowClass);
+  if (isDraw(rowClass.treatment) || rowClass.treatment === 'short') return [own];
+  if (rowClass.stickySeconds > 0) return [stickyChain(rowClass, rowClass.stickySeconds), own];
+  return rowClass.size === 0 ? [own] : [pickChain(rowClass, rowClass.size), own];
 }
 
 /** Turns the number of a group into that of the entry for its next step. */

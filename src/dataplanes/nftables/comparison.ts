@@ -42,18 +42,18 @@ export class Comparison {
   /** For each list of source ranges, whether all of it is there: many rows may use it. */
   readonly #isListed = new Map<number, boolean>();
 
-  constructor(of: {
+  constructor(parts: {
     readonly family: TableFamily;
     readonly view: ElementView;
     readonly numbers: RowNumbers;
     readonly orders: SlotOrders;
     readonly differences: Differences;
   }) {
-    this.#family = of.family;
-    this.#view = of.view;
-    this.#numbers = of.numbers;
-    this.#orders = of.orders;
-    this.#differences = of.differences;
+    this.#family = parts.family;
+    this.#view = parts.view;
+    this.#numbers = parts.numbers;
+    this.#orders = parts.orders;
+    this.#differences = parts.differences;
   }
 
   /** Classes of all rows that were compared. */
@@ -146,8 +146,8 @@ export class Comparison {
       const held = this.#view.held(element.set, element);
       const isRight = isSame(held, element.value);
       if (!isRight) {
-        const of = this.#differences.isFull ? element : { ...element, held };
-        this.#differ(held ? 'different' : 'missing', of, row);
+        const found = this.#differences.isFull ? element : { ...element, held };
+        this.#differ(held ? 'different' : 'missing', found, row);
         present ??= elements.slice(0, index);
       }
       if (present && held) present.push(isRight ? element : withValue(element, held));
@@ -189,22 +189,22 @@ export class Comparison {
   }
 
   /** The actual and the desired value of the element. */
-  #values(of: {
+  #values(element: {
     readonly set: ManagedSet;
     readonly value?: Binary;
     readonly held?: Held | 'assumed' | undefined;
   }): Pick<Difference, 'wanted' | 'found'> {
-    const { value: fields } = setSpec(this.#family, of.set);
+    const { value: fields } = setSpec(this.#family, element.set);
     if (fields === undefined || fields === 'verdict') return {};
     const text = (value: Binary | undefined): string =>
       value === undefined ? 'no value' : valueTextOf(fields, value);
-    const held = of.held === 'assumed' ? undefined : of.held?.value;
-    return { wanted: [text(of.value)], found: [text(held)] };
+    const held = element.held === 'assumed' ? undefined : element.held?.value;
+    return { wanted: [text(element.value)], found: [text(held)] };
   }
 
   #differ(
     kind: Difference['kind'],
-    of: {
+    element: {
       readonly set: ManagedSet;
       readonly key: Binary;
       readonly value?: Binary;
@@ -218,8 +218,8 @@ export class Comparison {
     }
     this.#differences.add(() => ({
       kind,
-      object: elementName(this.#family, of.set, of.key),
-      ...(kind === 'different' ? this.#values(of) : {}),
+      object: elementName(this.#family, element.set, element.key),
+      ...(kind === 'different' ? this.#values(element) : {}),
       ...(row === undefined ? {} : { service: servicePortName(row.id) }),
     }));
   }

@@ -92,20 +92,20 @@ export function isBeyondRepair(
 export function storedClasses(stored: StoredFixedParts): Class[] {
   return CLASS_SETS.flatMap((set) =>
     [...(stored.classes.get(set) ?? [])].flatMap(([key, verdict]) => {
-      const of = classOfId(hostNumberOf(key), set);
-      return of && verdict === verdictText(of) ? [of] : [];
+      const rowClass = classOfId(hostNumberOf(key), set);
+      return rowClass && verdict === verdictText(rowClass) ? [rowClass] : [];
     }),
   );
 }
 
-function verdictText(of: Class): string {
-  const { verdict } = classElement(of);
+function verdictText(rowClass: Class): string {
+  const { verdict } = classElement(rowClass);
   return `${verdict?.code} ${verdict?.chain}`;
 }
 
 /** Each class once. */
 export function uniqueClasses(classes: readonly Class[]): Class[] {
-  return [...new Map(classes.map((of) => [classPlace(of), of])).values()];
+  return [...new Map(classes.map((rowClass) => [classPlace(rowClass), rowClass])).values()];
 }
 
 /**
@@ -115,9 +115,9 @@ export function uniqueClasses(classes: readonly Class[]): Class[] {
  */
 export function collectClasses(
   batch: NftBatch,
-  of: { family: TableFamily; stored: StoredFixedParts; used: WantedFixedParts },
+  parts: { family: TableFamily; stored: StoredFixedParts; used: WantedFixedParts },
 ): StoredFixedParts {
-  const { family, stored, used } = of;
+  const { family, stored, used } = parts;
   const table = TABLES[family];
   const isUsed = new Set(used.classes.map(classPlace));
   const unused = storedClasses(stored).filter(
@@ -175,9 +175,9 @@ const ENTRANCE: SetName = 'frontends';
  */
 export function addFixedParts(
   batch: NftBatch,
-  of: { family: TableFamily; stored: StoredFixedParts; wanted: WantedFixedParts },
+  parts: { family: TableFamily; stored: StoredFixedParts; wanted: WantedFixedParts },
 ): void {
-  const { family, stored, wanted } = of;
+  const { family, stored, wanted } = parts;
   const chains = wantedChains(wanted, family).filter((chain) => !chain.base);
   const sets = setSpecs(family, wanted.facts);
   const compared = compareStructure(SHAPES[family], stored.structure, { chains, sets });
@@ -185,20 +185,20 @@ export function addFixedParts(
   for (const set of missingSets) batch.addSet(TABLES[family], set);
   for (const chain of missingChains) batch.addChain(TABLES[family], chain);
   for (const chain of missingChains) writeRules(batch, SHAPES[family], chain);
-  repairClasses(batch, { ...of, differences: new Differences() });
+  repairClasses(batch, { ...parts, differences: new Differences() });
 }
 
 /** Writes what it takes to make the fixed parts as they should be. */
 export function repairFixedParts(
   batch: NftBatch,
-  of: {
+  repair: {
     readonly family: TableFamily;
     readonly stored: StoredFixedParts;
     readonly wanted: WantedFixedParts;
     readonly differences: Differences;
   },
 ): void {
-  const { family, stored, wanted, differences } = of;
+  const { family, stored, wanted, differences } = repair;
   const shape = SHAPES[family];
   const parts = { chains: wantedChains(wanted, family), sets: setSpecs(family, wanted.facts) };
   const structure = repairStructure(batch, shape, {
@@ -207,9 +207,9 @@ export function repairFixedParts(
     tableComment: TABLE_COMMENT,
     differences,
   });
-  repairClasses(batch, of);
+  repairClasses(batch, repair);
   removeForeign(batch, shape, { structure, differences });
-  repairNodePortAddresses(batch, of);
+  repairNodePortAddresses(batch, repair);
 }
 
 type Repair = Parameters<typeof repairFixedParts>[1];
@@ -237,8 +237,8 @@ function repairClasses(batch: NftBatch, { family, stored, wanted, differences }:
   }
 }
 
-function repairNodePortAddresses(batch: NftBatch, of: Repair): void {
-  const { family, stored, wanted, differences } = of;
+function repairNodePortAddresses(batch: NftBatch, repair: Repair): void {
+  const { family, stored, wanted, differences } = repair;
   const table = TABLES[family];
   const keys = new Set(nodePortAddressKeys(wanted.facts, family));
   const differ = (kind: Difference['kind'], key: Binary) =>

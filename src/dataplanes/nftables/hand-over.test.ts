@@ -19,9 +19,12 @@ const LISTS = [
   { size: 0, stickySeconds: 600 },
 ] as const;
 
-function firstRule(of: Pick<Class, 'treatment' | 'size' | 'stickySeconds'>, where: Class['where']) {
-  const listOf = of.treatment === 'short' ? 'cluster' : 'own';
-  const [rule] = classChains({ ...of, where, listOf }, HANDS_OVER, 'ip').at(-1)?.rules ?? [];
+function firstRule(
+  rowClass: Pick<Class, 'treatment' | 'size' | 'stickySeconds'>,
+  where: Class['where'],
+) {
+  const listOf = rowClass.treatment === 'short' ? 'cluster' : 'own';
+  const [rule] = classChains({ ...rowClass, where, listOf }, HANDS_OVER, 'ip').at(-1)?.rules ?? [];
   return rule ? ruleText(rule) : '';
 }
 

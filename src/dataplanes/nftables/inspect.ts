@@ -147,7 +147,7 @@ async function setRight(
 
 async function repair(
   { connection, knowledge }: Kernel,
-  of: {
+  inspected: {
     readonly family: TableFamily;
     readonly found: StoredFixedParts;
     readonly comparison: Comparison;
@@ -158,15 +158,17 @@ async function repair(
 ): Promise<void> {
   const { facts } = knowledge;
   if (!facts) throw new TypeError('the node settings are not known');
-  const { family, found, comparison, differences } = of;
+  const { family, found, comparison, differences } = inspected;
   const state = knowledge.state(family);
   const batch = connection.begin();
   const used = { facts, classes: comparison.classes };
-  const stored = of.isCollecting ? collectClasses(batch, { family, stored: found, used }) : found;
+  const stored = inspected.isCollecting
+    ? collectClasses(batch, { family, stored: found, used })
+    : found;
   for (const each of [...storedClasses(stored), ...comparison.classes]) addClass(state, each);
   for (const { name } of preparedChains(family)) state.chains.add(name);
   const wanted = { facts, classes: knownClasses(state) };
-  if (of.isBeside) addFixedParts(batch, { family, stored, wanted });
+  if (inspected.isBeside) addFixedParts(batch, { family, stored, wanted });
   else repairFixedParts(batch, { family, stored, wanted, differences });
   await connection.commit(batch);
 }

@@ -17,8 +17,8 @@ beforeEach(enterOwnNetwork);
 const MOST_WRITTEN = 2010;
 
 /** A row with this many endpoints, beginning at a number, and this many external addresses. */
-function large(endpoints: number, of: { from?: number; addresses?: number } = {}): Forwarding {
-  const { from = 0, addresses = 0 } = of;
+function large(endpoints: number, options: { from?: number; addresses?: number } = {}): Forwarding {
+  const { from = 0, addresses = 0 } = options;
   const clusterEndpoints = Array.from({ length: endpoints }, (_, index): Endpoint => {
     const number = from + index;
     return { address: `10.1.${number >> 8}.${number & 255}`, port: 80, local: false };
@@ -35,11 +35,11 @@ function large(endpoints: number, of: { from?: number; addresses?: number } = {}
 }
 
 /** Writes a change in parts, and gives how many elements each has written. */
-async function writeParts(plane: NftablesPlane, of: RowChange): Promise<number[]> {
+async function writeParts(plane: NftablesPlane, change: RowChange): Promise<number[]> {
   const written: number[] = [];
   for (let isDone = false; !isDone; ) {
     const before = plane.writtenCount;
-    isDone = (await plane.applyPart(of)) === 'finished';
+    isDone = (await plane.applyPart(change)) === 'finished';
     written.push(plane.writtenCount - before);
   }
   return written;

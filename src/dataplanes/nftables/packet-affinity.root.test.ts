@@ -70,12 +70,12 @@ async function endpointsOf(service: Forwarding, sourcePort: number): Promise<str
 }
 
 /** How the connections of new clients are spread. */
-async function spreadOf(from: number, count: number, of = FLOODED): Promise<number[]> {
-  const destination = addressOf(of);
+async function spreadOf(from: number, count: number, row = FLOODED): Promise<number[]> {
+  const destination = addressOf(row);
   const flood = new ManyClients(wire, { network: CLIENTS, destination, sourcePort: 40_000 });
-  const counted = await connectionsAt(of);
+  const counted = await connectionsAt(row);
   flood.sendAll(from, count);
-  const now = await connectionsAt(of);
+  const now = await connectionsAt(row);
   return [...now].map(([endpoint, connections]) => connections - (counted.get(endpoint) ?? 0));
 }
 

@@ -79,8 +79,8 @@ export class NftablesPlane implements DataPlane {
     this.#options = options;
   }
 
-  async inspect(of: Desired, depth: InspectionDepth): Promise<Inspection> {
-    const desired = this.#tables(of);
+  async inspect(wanted: Desired, depth: InspectionDepth): Promise<Inspection> {
+    const desired = this.#tables(wanted);
     const suspects = this.#suspects;
     // Changes reported from now on are for the next inspection.
     this.#suspects = new Suspects();
@@ -107,8 +107,8 @@ export class NftablesPlane implements DataPlane {
     }
   }
 
-  async configure(of: NodeFacts): Promise<void> {
-    const facts = this.#tableFacts(of);
+  async configure(nodeFacts: NodeFacts): Promise<void> {
+    const facts = this.#tableFacts(nodeFacts);
     const before = this.#knowledge.facts;
     if (!before) throw notInspected();
     try {

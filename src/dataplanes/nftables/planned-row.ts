@@ -32,10 +32,10 @@ export function* planInTurns(knowledge: Knowledge, change: RowChange): InTurns<P
   const found = knowledge.present.get(key);
   const family = TABLE_OF_FAMILY[id.family];
   const { numbers, orders } = knowledge;
-  const of = { numbers, orders, state: knowledge.state(family) };
+  const circumstances = { numbers, orders, state: knowledge.state(family) };
   const plan = found
-    ? yield* planRepair(found, after, { ...of, key })
-    : yield* planChange(before, after, of);
+    ? yield* planRepair(found, after, { ...circumstances, key })
+    : yield* planChange(before, after, circumstances);
   const { held, released } = plan.sources;
   if (held) knowledge.countSources(family, held, 1);
   if (released) knowledge.countSources(family, released, -1);

@@ -10,14 +10,14 @@ import type { TableFacts } from './table-facts.ts';
 /** Rewrites the chains that differ, and no other. */
 export function reconfigure(
   batch: NftBatch,
-  of: {
+  change: {
     readonly family: TableFamily;
     readonly before: TableFacts;
     readonly after: TableFacts;
     readonly state: TableState;
   },
 ): void {
-  const { family, before, after, state } = of;
+  const { family, before, after, state } = change;
   const table = TABLES[family];
   const classes = knownClasses(state);
   const old = new Map(

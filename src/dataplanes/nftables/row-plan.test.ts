@@ -24,8 +24,8 @@ function keyOf({ address, port }: Endpoint): string {
   return `${address}:${port}`;
 }
 
-function hairpins(of: Forwarding): Set<string> {
-  const { shared } = endpointPartsOf(of, newRowNumbers());
+function hairpins(row: Forwarding): Set<string> {
+  const { shared } = endpointPartsOf(row, newRowNumbers());
   return new Set(shared.filter(({ set }) => set === 'hairpin').map(({ key }) => key));
 }
 

@@ -56,17 +56,17 @@ interface Circumstances {
 export function* planChange(
   before: Forwarding | undefined,
   after: Forwarding | undefined,
-  of: Circumstances,
+  circumstances: Circumstances,
 ): InTurns<RowPlan> {
-  const [old, now] = yield* partsOfBoth(before, after, of.numbers);
-  const lists = yield* changeLists(old?.lists ?? [], now?.lists ?? [], of.orders);
+  const [old, now] = yield* partsOfBoth(before, after, circumstances.numbers);
+  const lists = yield* changeLists(old?.lists ?? [], now?.lists ?? [], circumstances.orders);
   const elements = elementsBetween(old?.elements ?? [], now?.elements ?? []);
   return planOf({
     changes: [elements, ...lists],
     shared: { before: old?.shared ?? [], after: now?.shared ?? [] },
     sources: { before: old?.sources, after: now?.sources },
     classes: now?.classes ?? [],
-    state: of.state,
+    state: circumstances.state,
     settle: (orders) => {
       for (const list of lists) list.settle(orders);
     },
@@ -111,18 +111,18 @@ function movedAddresses(before: Forwarding, after: Forwarding): ReadonlySet<stri
 export function* planRepair(
   present: Present,
   after: Forwarding | undefined,
-  of: Circumstances & { readonly key: ServicePortKey },
+  circumstances: Circumstances & { readonly key: ServicePortKey },
 ): InTurns<RowPlan> {
-  const now = yield* partsInTurns(after, of.numbers);
+  const now = yield* partsInTurns(after, circumstances.numbers);
   const orders = yield* adoptOrders(now.lists, present.elements);
   return planOf({
     changes: [elementsBetween(present.elements, yield* elementsInTurns(now, orders))],
     shared: { before: present.shared, after: now.shared },
     sources: { before: present.sources, after: now.sources },
     classes: now.classes,
-    state: of.state,
+    state: circumstances.state,
     settle: (known) => {
-      const row = of.numbers.rows.of(of.key);
+      const row = circumstances.numbers.rows.of(circumstances.key);
       for (const list of ['cluster', 'local'] as const) known.delete(listNumber(row, list));
       for (const [number, order] of orders) known.set(number, order);
     },
@@ -151,16 +151,18 @@ function* changeLists(
   orders: SlotOrders,
 ): InTurns<ListChange[]> {
   const numbers = new Set([...before, ...after].map(({ number }) => number));
-  const of = (lists: readonly EndpointListParts[], number: number) =>
+  const partsOfList = (lists: readonly EndpointListParts[], number: number) =>
     lists.find((list) => list.number === number);
   const changes: ListChange[] = [];
   for (const number of numbers) {
-    changes.push(yield* changeList(of(before, number), of(after, number), orders));
+    changes.push(
+      yield* changeList(partsOfList(before, number), partsOfList(after, number), orders),
+    );
   }
   return changes;
 }
 
-function planOf(of: {
+function planOf(planned: {
   readonly changes: readonly Omit<ListChange, 'settle'>[];
   readonly shared: { before: readonly SharedElement[]; after: readonly SharedElement[] };
   readonly sources: { before: SourceList | undefined; after: SourceList | undefined };
@@ -168,9 +170,9 @@ function planOf(of: {
   readonly state: TableState;
   readonly settle: (orders: SlotOrders) => void;
 }): RowPlan {
-  const { changes, classes, state, settle } = of;
-  const sources = sourcesBetween(of.sources.before, of.sources.after);
-  const shared = sharedBetween(of.shared.before, of.shared.after);
+  const { changes, classes, state, settle } = planned;
+  const sources = sourcesBetween(planned.sources.before, planned.sources.after);
+  const shared = sharedBetween(planned.shared.before, planned.shared.after);
   const users = (list: SourceList) => state.sourceLists.get(list.number) ?? 0;
   const { held, released } = sources;
   const newRanges = held && users(held) === 0 ? rangeElements(held) : [];

@@ -160,14 +160,14 @@ class Parts {
   }
 
   /** The treatment of a group: its class, and the list that it leads to. */
-  #say(of: {
+  #say(treated: {
     where: Where;
     listOf: ListOf;
     treatment: Treatment;
     list: EndpointList | undefined;
     group: number;
   }): void {
-    const { where, listOf, treatment, list, group } = of;
+    const { where, listOf, treatment, list, group } = treated;
     const count = list === undefined ? 0 : this.#list(list).endpoints.length;
     const stickySeconds = count === 0 ? 0 : timeOutStep(this.#row.affinitySeconds);
     const size = stickySeconds > 0 ? 0 : sizeFor(count);
@@ -181,11 +181,11 @@ class Parts {
   }
 
   /** Frontends and node ports share the entry of a group, and have chains of their own. */
-  #classify(group: number, of: Class): void {
-    this.#classes.push(of);
+  #classify(group: number, rowClass: Class): void {
+    this.#classes.push(rowClass);
     if (this.#said.includes(group)) return;
     this.#said.push(group);
-    this.#put({ set: 'groups', key: hostNumber(group), value: hostNumber(classId(of)) });
+    this.#put({ set: 'groups', key: hostNumber(group), value: hostNumber(classId(rowClass)) });
   }
 
   #list(list: EndpointList): EndpointListParts {

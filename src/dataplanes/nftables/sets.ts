@@ -100,9 +100,9 @@ export function frontendMap(where: Where): 'frontends' | 'node-ports' {
 /** The sets of a table. */
 export function setSpecs(
   family: TableFamily,
-  of: { readonly handsOver?: true },
+  options: { readonly handsOver?: true },
 ): readonly SetSpec[] {
-  const names = of.handsOver ? SET_NAMES : SET_NAMES.filter((name) => !isForwarderSet(name));
+  const names = options.handsOver ? SET_NAMES : SET_NAMES.filter((name) => !isForwarderSet(name));
   return names.map((name) => ({ name, ...DEFINITIONS[family][name] }));
 }
 

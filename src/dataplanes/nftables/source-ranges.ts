@@ -34,14 +34,14 @@ export function levelBits(level: number): number {
 }
 
 /** The elements of a list of ranges. */
-export function rangeElements(of: {
+export function rangeElements(sources: {
   readonly number: number;
   readonly ranges: readonly AllowedRange[];
 }): SharedElement[] {
   const elements: SharedElement[] = [];
-  for (const { first, prefixLength } of of.ranges) {
+  for (const { first, prefixLength } of sources.ranges) {
     const level = levelOf(prefixLength, first.length === 4 ? 'ip' : 'ip6');
-    const list = hostNumber((of.number | levelBits(level)) >>> 0);
+    const list = hostNumber((sources.number | levelBits(level)) >>> 0);
     for (const prefix of splitPrefix(first, prefixLength, level)) {
       elements.push({ set: 'source-ranges', key: list + prefix });
     }

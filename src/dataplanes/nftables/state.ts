@@ -26,13 +26,13 @@ export function emptyState(family: TableFamily): TableState {
   };
 }
 
-export function hasClass(state: TableState, of: Class): boolean {
-  return state.classes[classSetOf(of)].has(classId(of));
+export function hasClass(state: TableState, rowClass: Class): boolean {
+  return state.classes[classSetOf(rowClass)].has(classId(rowClass));
 }
 
-export function addClass(state: TableState, of: Class): void {
-  state.classes[classSetOf(of)].set(classId(of), of);
-  for (const name of classChainNames(of)) state.chains.add(name);
+export function addClass(state: TableState, rowClass: Class): void {
+  state.classes[classSetOf(rowClass)].set(classId(rowClass), rowClass);
+  for (const name of classChainNames(rowClass)) state.chains.add(name);
 }
 
 export function knownClasses(state: TableState): Class[] {

@@ -37,11 +37,11 @@ const RECIPE: fc.Arbitrary<RowRecipe> = fc
   }));
 
 /** The kernel elements of several rows, apart from classes. */
-function wantedElements(rows: Iterable<Forwarding>, of: Knowledge): Map<string, string> {
+function wantedElements(rows: Iterable<Forwarding>, knowledge: Knowledge): Map<string, string> {
   const wanted = new Map<string, string>();
   for (const each of rows) {
-    const parts = partsOf(each, of.numbers);
-    for (const { set, key, value } of allElements(parts, of.orders)) {
+    const parts = partsOf(each, knowledge.numbers);
+    for (const { set, key, value } of allElements(parts, knowledge.orders)) {
       wanted.set(placeText(set, key), value ?? '');
     }
     for (const { set, key } of sharedOf(parts)) wanted.set(placeText(set, key), '');
@@ -59,9 +59,9 @@ const isClass = (place: string) => CLASS_SETS.some((set) => place.startsWith(`${
 /** Writes changes as the plane does, whole or in parts of a few elements. */
 function write(
   table: SimulatedTable,
-  of: { knowledge: Knowledge; changes: readonly RowChange[]; mostElements: number },
+  written: { knowledge: Knowledge; changes: readonly RowChange[]; mostElements: number },
 ): number {
-  const { knowledge, changes, mostElements } = of;
+  const { knowledge, changes, mostElements } = written;
   const state = knowledge.state('ip');
   const writtenBefore = table.writtenCount;
   const commit = (transaction: Transaction) => {
@@ -184,14 +184,14 @@ function moved({ clusterEndpoints: [first] }: Forwarding): Endpoint {
 }
 
 /** With this many more external addresses. */
-function withAddresses(of: Forwarding, count: number): Forwarding {
-  const [, balancer] = of.frontends;
+function withAddresses(row: Forwarding, count: number): Forwarding {
+  const [, balancer] = row.frontends;
   assert.ok(balancer);
   const more = Array.from({ length: count }, (_, index): Frontend => {
     const address = `198.18.${index >> 8}.${index & 255}`;
     return { ...balancer, kind: 'external-ip', address };
   });
-  return { ...of, frontends: [...of.frontends, ...more] };
+  return { ...row, frontends: [...row.frontends, ...more] };
 }
 
 /** How many rows want a shared element is known exactly: one too few and it goes too early. */

@@ -171,7 +171,7 @@ function forEach(
 }
 
 /** A chain that chooses returns: the next rule uses its choice. */
-export function classElement(of: Class): SetElement {
-  const code = of.treatment === 'choose' ? 'jump' : 'goto';
-  return { key: hostNumber(classId(of)), verdict: { code, chain: classChain(of) } };
+export function classElement(rowClass: Class): SetElement {
+  const code = rowClass.treatment === 'choose' ? 'jump' : 'goto';
+  return { key: hostNumber(classId(rowClass)), verdict: { code, chain: classChain(rowClass) } };
 }

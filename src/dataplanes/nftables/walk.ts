@@ -62,18 +62,22 @@ class Walk {
   readonly #isTcp: boolean;
   readonly #sourceLevels: ReadonlySet<number>;
 
-  constructor(row: Forwarding, frontend: Frontend, of: { content: TableContent; parts: RowParts }) {
-    if (TABLE_OF_FAMILY[row.id.family] !== of.content.family) {
+  constructor(
+    row: Forwarding,
+    frontend: Frontend,
+    parts: { content: TableContent; parts: RowParts },
+  ) {
+    if (TABLE_OF_FAMILY[row.id.family] !== parts.content.family) {
       throw new RangeError('the table is of another family than the row');
     }
     this.#frontend = frontend;
-    this.#elements = Map.groupBy(of.parts.elements, ({ set }) => set);
-    this.#chains = new Map(of.content.chains.map((chain) => [chain.name, chain]));
+    this.#elements = Map.groupBy(parts.parts.elements, ({ set }) => set);
+    this.#chains = new Map(parts.content.chains.map((chain) => [chain.name, chain]));
     this.#isTcp = row.id.protocol === 'TCP';
-    this.#isForwarding = of.parts.classes.length > 0;
-    const ranges = of.parts.sources?.ranges ?? [];
+    this.#isForwarding = parts.parts.classes.length > 0;
+    const ranges = parts.parts.sources?.ranges ?? [];
     this.#sourceLevels = new Set(
-      ranges.map(({ prefixLength }) => levelOf(prefixLength, of.content.family)),
+      ranges.map(({ prefixLength }) => levelOf(prefixLength, parts.content.family)),
     );
   }
 
@@ -112,7 +116,7 @@ class Walk {
     const group = change ? ((own & change.mask) ^ change.xor) >>> 0 : own;
     const key = hostNumber(group);
     const entry = this.#elements.get('groups')?.find((element) => element.key === key);
-    const of = entry?.value && classOfId(hostNumberOf(entry.value), classes);
-    return of ? visit(classChain(of)) : false;
+    const rowClass = entry?.value && classOfId(hostNumberOf(entry.value), classes);
+    return rowClass ? visit(classChain(rowClass)) : false;
   }
 }

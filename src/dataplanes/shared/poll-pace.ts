@@ -6,10 +6,10 @@ const REMEMBERED = 8;
 
 /** A poll that rests by this pace. */
 export function pollingBy(
-  of: { readonly everyMs: number; readonly atLeastEveryMs: number },
+  times: { readonly everyMs: number; readonly atLeastEveryMs: number },
   poll: () => Promise<boolean>,
 ): Polling {
-  const pace = new PollPace(of);
+  const pace = new PollPace(times);
   const restMs = (costMs: number): number => pace.restMs(costMs);
   return { firstRestMs: pace.firstRestMs, restMs, spentMs: threadCpuMs, poll };
 }
@@ -27,9 +27,9 @@ export class PollPace {
   #recentMs: readonly number[] = [];
 
   /** `atLeastEveryMs`: whatever a poll costs. */
-  constructor(of: { readonly everyMs: number; readonly atLeastEveryMs: number }) {
-    this.#everyMs = of.everyMs;
-    this.#atLeastEveryMs = of.atLeastEveryMs;
+  constructor(times: { readonly everyMs: number; readonly atLeastEveryMs: number }) {
+    this.#everyMs = times.everyMs;
+    this.#atLeastEveryMs = times.atLeastEveryMs;
   }
 
   /**

@@ -12,13 +12,13 @@ export interface Polling {
 }
 
 /** Polls until the signal is aborted, the more rarely the more a poll costs. */
-export async function pollSparingly(of: Polling, signal: AbortSignal): Promise<void> {
-  let restMs = of.firstRestMs;
+export async function pollSparingly(polling: Polling, signal: AbortSignal): Promise<void> {
+  let restMs = polling.firstRestMs;
   while (!signal.aborted) {
     await sleep(restMs, signal);
     if (signal.aborted) return;
-    const before = of.spentMs();
-    const hasPolled = await of.poll();
-    if (hasPolled) restMs = of.restMs(of.spentMs() - before);
+    const before = polling.spentMs();
+    const hasPolled = await polling.poll();
+    if (hasPolled) restMs = polling.restMs(polling.spentMs() - before);
   }
 }

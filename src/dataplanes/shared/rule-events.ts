@@ -42,23 +42,23 @@ export const EVERY_LOSS_COUNTS: LossCheck = {
  * drift is reported at that end.
  */
 export async function watchRuleEvents(
-  of: RuleEventsOptions,
+  options: RuleEventsOptions,
   onDrift: (drift: Drift) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  using netlink = of.netlink;
+  using netlink = options.netlink;
   let events: NftEvent[] = [];
   const listener = {
-    isOurs: of.isOurs,
+    isOurs: options.isOurs,
     onEvent(event: NftEvent) {
-      if (!of.concerns(event)) return;
-      of.reported().note(event);
+      if (!options.concerns(event)) return;
+      options.reported().note(event);
       events.push(event);
     },
     onCommit(commit: { processId: number; processName: string }) {
-      of.losses.noteForeignCommit();
+      options.losses.noteForeignCommit();
       if (events.length === 0) return;
-      const what = firstOf(events.flatMap(of.describe));
+      const what = firstOf(events.flatMap(options.describe));
       events = [];
       onDrift({ what, by: { pid: commit.processId, program: commit.processName } });
     },
@@ -68,8 +68,8 @@ export async function watchRuleEvents(
     },
   };
   const reportLoss = async () => {
-    if (await of.losses.wasOnlyOurs()) return;
-    of.reported().noteEverything();
+    if (await options.losses.wasOnlyOurs()) return;
+    options.reported().noteEverything();
     onDrift({ what: 'unknown changes: kernel events were lost (socket buffer overrun)' });
   };
   // An unhandled rejection would end the process, so a failure ends the listening instead.
@@ -78,7 +78,7 @@ export async function watchRuleEvents(
   const follow = (work: Promise<void>): void => {
     followed.push(work.catch((error: unknown) => failure.abort(error)));
   };
-  follow(of.losses.begin());
+  follow(options.losses.begin());
   await listenToNftables(netlink, listener, AbortSignal.any([signal, failure.signal]));
   await Promise.all(followed);
   failure.signal.throwIfAborted();

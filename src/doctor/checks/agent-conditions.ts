@@ -4,7 +4,7 @@ import { type Finding, note, orOk, problem } from '../finding.ts';
 
 /** The conditions of the agent that Services depend on, and what it means where they are false. */
 const SAID: readonly {
-  readonly of: (conditions: Conditions) => Condition;
+  readonly conditionOf: (conditions: Conditions) => Condition;
   readonly make: typeof note;
   readonly code: string;
   readonly subject: string;
@@ -12,7 +12,7 @@ const SAID: readonly {
   readonly next: string;
 }[] = [
   {
-    of: ({ apiFresh }) => apiFresh,
+    conditionOf: ({ apiFresh }) => apiFresh,
     make: problem,
     code: 'API_STALE',
     subject: 'nothing is heard of the API server',
@@ -20,7 +20,7 @@ const SAID: readonly {
     next: 'check that the API server runs and that this node reaches it; `fairlead status` has its answer',
   },
   {
-    of: ({ firstSync }) => firstSync,
+    conditionOf: ({ firstSync }) => firstSync,
     make: problem,
     code: 'NOT_SYNCED_YET',
     subject: 'not every Service has been written to the kernel since the start',
@@ -28,7 +28,7 @@ const SAID: readonly {
     next: 'wait if the agent has just started; else `fairlead status` says what it waits for',
   },
   ...(['IPv4', 'IPv6'] as const).map((family) => ({
-    of: ({ timely }: Conditions) => timely[family],
+    conditionOf: ({ timely }: Conditions) => timely[family],
     make: problem,
     code: 'AGENT_BEHIND',
     subject: `changes of ${family} do not reach the kernel`,
@@ -36,7 +36,7 @@ const SAID: readonly {
     next: '`fairlead status` has the failed writes; if there are none, restart fairlead',
   })),
   {
-    of: ({ errorFree }) => errorFree,
+    conditionOf: ({ errorFree }) => errorFree,
     make: problem,
     code: 'WRITE_FAILED',
     subject: 'the last write to the kernel failed',
@@ -44,7 +44,7 @@ const SAID: readonly {
     next: 'it is retried; `fairlead status` names the rows and the reason',
   },
   {
-    of: ({ undisturbed }) => undisturbed,
+    conditionOf: ({ undisturbed }) => undisturbed,
     make: note,
     code: 'RULES_CHANGED_BY_OTHERS',
     subject: 'another process changed the rules of Fairlead',
@@ -52,7 +52,7 @@ const SAID: readonly {
     next: 'stop that program from changing them: `fairlead status` names it',
   },
   {
-    of: ({ watching }) => watching,
+    conditionOf: ({ watching }) => watching,
     make: note,
     code: 'NOT_WATCHING',
     subject: 'changes of the rules by other processes are not detected',
@@ -60,7 +60,7 @@ const SAID: readonly {
     next: 'it is retried; the log has the reason',
   },
   {
-    of: ({ addressesServed }) => addressesServed,
+    conditionOf: ({ addressesServed }) => addressesServed,
     make: note,
     code: 'ADDRESS_NOT_SERVED',
     subject: 'an address of a Service is not served',
@@ -74,10 +74,12 @@ export const AGENT_CONDITIONS = check<Conditions | undefined>({
   read: ({ agent }) => (agent.state === 'answers' ? agent.conditions : undefined),
   judge: (conditions) => {
     if (conditions === undefined) return [];
-    const found = SAID.flatMap(({ of, make, code, subject, why, next }): readonly Finding[] => {
-      const { isTrue, why: reason } = of(conditions);
-      return isTrue ? [] : [make(code, { what: `${subject}: ${reason}`, why, next })];
-    });
+    const found = SAID.flatMap(
+      ({ conditionOf, make, code, subject, why, next }): readonly Finding[] => {
+        const { isTrue, why: reason } = conditionOf(conditions);
+        return isTrue ? [] : [make(code, { what: `${subject}: ${reason}`, why, next })];
+      },
+    );
     return orOk(found, 'the kernel follows the API server');
   },
 });

@@ -12,12 +12,12 @@ import { KERNEL_STATE } from './kernel-state.ts';
 import { MODE_SYSCTLS } from './mode-sysctls.ts';
 import { MODES } from './modes.ts';
 
-async function found(check: DoctorCheck, of: Subject): Promise<string[]> {
-  return (await check.run(of)).map(({ level, code }) => `${level} ${code}`);
+async function found(check: DoctorCheck, subject: Subject): Promise<string[]> {
+  return (await check.run(subject)).map(({ level, code }) => `${level} ${code}`);
 }
 
-const answering = (of: Parameters<typeof conditions>[0] = {}): Subject =>
-  subject({ agent: { state: 'answers', pid: process.pid, conditions: conditions(of) } });
+const answering = (changed: Parameters<typeof conditions>[0] = {}): Subject =>
+  subject({ agent: { state: 'answers', pid: process.pid, conditions: conditions(changed) } });
 
 describe('agent-conditions', () => {
   const FALSE = { isTrue: false, sinceMs: 0, why: 'planted' };

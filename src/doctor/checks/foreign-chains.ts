@@ -57,12 +57,12 @@ export const FOREIGN_CHAINS = check<Facts>({
   },
 });
 
-function judgeChain(of: {
+function judgeChain(judged: {
   readonly table: FilterTable;
   readonly chain: FilterChain;
   readonly used: readonly string[];
 }): readonly Finding[] {
-  const { table, chain, used } = of;
+  const { table, chain, used } = judged;
   if (chain.base === undefined) return [];
   const { hook, policy } = chain.base;
   // Chains of kube-proxy have a check of their own, and in one mode they are ours.

@@ -79,12 +79,12 @@ function nftablesLeftover(chains: readonly { readonly family: string }[]): Lefto
   return { mode: 'nftables', what: `table ${tables.join(', ')}`, next };
 }
 
-function iptablesLeftover(of: {
+function iptablesLeftover(found: {
   readonly backend: 'nft' | 'legacy';
   readonly count: number;
   readonly mayBeOurs: boolean;
 }): Leftover {
-  const { backend, count, mayBeOurs } = of;
+  const { backend, count, mayBeOurs } = found;
   return {
     ...(mayBeOurs ? { mayBeOurs } : {}),
     mode: 'iptables',

@@ -50,8 +50,8 @@ export const NODE_PORT_SOCKETS = check<Facts>({
   },
 });
 
-function keyOf(of: { family: string; protocol: string; port: number }): string {
-  return `${of.family} ${of.protocol} ${of.port}`;
+function keyOf(socket: { family: string; protocol: string; port: number }): string {
+  return `${socket.family} ${socket.protocol} ${socket.port}`;
 }
 
 /** Whether node ports are served at an address that the process listens on. */

@@ -15,7 +15,7 @@ export const MODE: ModeAbout = {
 };
 
 /** A machine without anything, for checks that ask the subject alone. */
-export function subject(of: Partial<Subject> & { sysctls?: Subject['sysctls'] } = {}): Subject {
+export function subject(parts: Partial<Subject> & { sysctls?: Subject['sysctls'] } = {}): Subject {
   return {
     sysctls: sysctlsWith({}),
     agent: { state: 'absent' },
@@ -23,7 +23,7 @@ export function subject(of: Partial<Subject> & { sysctls?: Subject['sysctls'] } 
     modes: [MODE],
     usedMode: MODE.name,
     places: async () => NOWHERE,
-    ...of,
+    ...parts,
   };
 }
 
@@ -44,7 +44,7 @@ export function sysctlsWith(
 const TRUE: Condition = { isTrue: true, sinceMs: 0, why: '' };
 
 /** All true, but those given. */
-export function conditions(of: Partial<Conditions> = {}): Conditions {
+export function conditions(changed: Partial<Conditions> = {}): Conditions {
   return {
     connected: {} as Conditions['connected'],
     apiFresh: TRUE,
@@ -61,6 +61,6 @@ export function conditions(of: Partial<Conditions> = {}): Conditions {
     addressesServed: TRUE,
     nodePortsFree: TRUE,
     nodeEligible: TRUE,
-    ...of,
+    ...changed,
   };
 }

@@ -55,7 +55,7 @@ export async function findBackend(path?: string): Promise<FoundBackend> {
   };
 }
 
-async function look(of: { backend: Backend; program: string }): Promise<{
+async function look(variant: { backend: Backend; program: string }): Promise<{
   hasHint: boolean;
   ruleCount: number;
   isUsed: boolean;
@@ -66,8 +66,8 @@ async function look(of: { backend: Backend; program: string }): Promise<{
   for (const family of FAMILIES) {
     for (const table of IPTABLES_TABLES) {
       // Running the legacy program creates the table, which costs every packet from then on.
-      if (of.backend === 'legacy' && !hasLegacyTable(family, table)) continue;
-      const saved = await readable({ program: of.program, family, table });
+      if (variant.backend === 'legacy' && !hasLegacyTable(family, table)) continue;
+      const saved = await readable({ program: variant.program, family, table });
       isUsed ||= saved === undefined || saved.size > 0;
       if (saved === undefined) continue;
       ruleCount += countRules(saved);

@@ -41,17 +41,17 @@ export async function readAccount(netlink: Netlink, name: string): Promise<numbe
 /** Gives the errno. */
 async function ask(
   netlink: Netlink,
-  of: { readonly type: number; readonly flags: number; readonly name: string },
+  wanted: { readonly type: number; readonly flags: number; readonly name: string },
   onMessage?: (message: NetlinkMessage) => void,
 ): Promise<number> {
   const writer = new NetlinkWriter();
-  const flags = NLM_F_REQUEST | NLM_F_ACK | of.flags;
-  const message = writer.beginMessage({ type: of.type, flags, sequence: 1 });
+  const flags = NLM_F_REQUEST | NLM_F_ACK | wanted.flags;
+  const message = writer.beginMessage({ type: wanted.type, flags, sequence: 1 });
   writer.raw(HEADER);
-  writer.text(NFACCT_NAME, of.name);
+  writer.text(NFACCT_NAME, wanted.name);
   writer.endMessage(message);
   try {
-    const question = { bytes: writer.bytes, what: `read the nfacct counter ${of.name}` };
+    const question = { bytes: writer.bytes, what: `read the nfacct counter ${wanted.name}` };
     await request(netlink, question, onMessage);
     return 0;
   } catch (error) {

@@ -55,13 +55,13 @@ export function decodeServer(body: Buffer): VirtualServer | undefined {
 /** Settings of another process, under names that no scheduler flag has. */
 function neverWritten(
   attributes: Attributes,
-  of: { readonly family: number; readonly isPersistent: boolean },
+  server: { readonly family: number; readonly isPersistent: boolean },
 ): string[] {
   const found: string[] = [];
   if (attributes.has(ipvs.SVC_PE_NAME)) found.push('pe');
   const mask = numberOf(attributes.get(ipvs.SVC_NETMASK));
-  if (!of.isPersistent || mask === undefined) return found;
-  if (mask !== (of.family === ipvs.AF_INET ? WHOLE_IPV4_MASK : WHOLE_IPV6_PREFIX))
+  if (!server.isPersistent || mask === undefined) return found;
+  if (mask !== (server.family === ipvs.AF_INET ? WHOLE_IPV4_MASK : WHOLE_IPV6_PREFIX))
     found.push('netmask');
   return found;
 }

@@ -28,7 +28,7 @@ export class DestinationTemplate {
     this.#address = this.bytes.subarray(ADDRESS_AT, ADDRESS_END);
   }
 
-  change(of: {
+  change(parts: {
     readonly sequence: number;
     readonly server: VirtualServerKey;
     /** Of that server, encoded. */
@@ -36,12 +36,12 @@ export class DestinationTemplate {
     readonly destination: Destination;
   }): void {
     const { bytes } = this;
-    const { server, destination } = of;
+    const { server, destination } = parts;
     if (this.#keyOf !== server) {
-      bytes.set(of.key, KEY_AT);
+      bytes.set(parts.key, KEY_AT);
       this.#keyOf = server;
     }
-    bytes.writeUInt32LE(of.sequence, SEQUENCE_AT);
+    bytes.writeUInt32LE(parts.sequence, SEQUENCE_AT);
     bytes.writeUInt16LE(fillAddress(this.#address, destination.address), FAMILY_AT);
     bytes.writeUInt16BE(destination.port, PORT_AT);
     bytes.writeUInt32LE(destination.weight, WEIGHT_AT);

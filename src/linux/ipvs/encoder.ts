@@ -68,16 +68,16 @@ export class IpvsEncoder {
 
   question(
     command: number,
-    of: {
+    asked: {
       readonly flags: number;
       readonly sequence: number;
       readonly server?: VirtualServerKey;
       readonly numbers?: readonly (readonly [attribute: number, value: number])[];
     },
   ): void {
-    this.#begin(command, of);
-    if (of.server) this.#onlyKey(of.server);
-    for (const [attribute, value] of of.numbers ?? []) this.#writer.u32le(attribute, value);
+    this.#begin(command, asked);
+    if (asked.server) this.#onlyKey(asked.server);
+    for (const [attribute, value] of asked.numbers ?? []) this.#writer.u32le(attribute, value);
     this.#writer.endMessage(this.#last);
   }
 
@@ -100,9 +100,9 @@ export class IpvsEncoder {
     if (isWhole) this.#templates.set(write.do, new DestinationTemplate(message));
   }
 
-  #begin(command: number, of: { readonly flags: number; readonly sequence: number }): void {
-    const flags = ipvs.NLM_F_REQUEST | of.flags;
-    const { sequence } = of;
+  #begin(command: number, header: { readonly flags: number; readonly sequence: number }): void {
+    const flags = ipvs.NLM_F_REQUEST | header.flags;
+    const { sequence } = header;
     this.#last = this.#writer.beginMessage({ type: this.#family, flags, sequence });
     this.#header[0] = command;
     this.#writer.raw(this.#header);

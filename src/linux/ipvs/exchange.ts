@@ -40,24 +40,24 @@ export class IpvsExchange implements Disposable {
 
   async list(
     command: number,
-    of: { readonly what: string; readonly server?: VirtualServerKey },
+    asked: { readonly what: string; readonly server?: VirtualServerKey },
     onBody: (body: Buffer) => void,
   ): Promise<void> {
-    const bytes = this.#question(command, { flags: ipvs.NLM_F_DUMP, ...of });
-    await dump(this.#netlink, { bytes, what: of.what }, ({ body }) => onBody(body));
+    const bytes = this.#question(command, { flags: ipvs.NLM_F_DUMP, ...asked });
+    await dump(this.#netlink, { bytes, what: asked.what }, ({ body }) => onBody(body));
   }
 
   async ask(
     command: number,
-    of: {
+    asked: {
       readonly what: string;
       readonly server?: VirtualServerKey;
       readonly numbers?: readonly (readonly [attribute: number, value: number])[];
     },
     onBody?: (body: Buffer) => void,
   ): Promise<void> {
-    const bytes = this.#question(command, { flags: ipvs.NLM_F_ACK, ...of });
-    await request(this.#netlink, { bytes, what: of.what }, ({ body }) => onBody?.(body));
+    const bytes = this.#question(command, { flags: ipvs.NLM_F_ACK, ...asked });
+    await request(this.#netlink, { bytes, what: asked.what }, ({ body }) => onBody?.(body));
   }
 
   [Symbol.dispose](): void {
@@ -94,14 +94,14 @@ export class IpvsExchange implements Disposable {
 
   #question(
     command: number,
-    of: {
+    asked: {
       readonly flags: number;
       readonly server?: VirtualServerKey;
       readonly numbers?: readonly (readonly [attribute: number, value: number])[];
     },
   ): Buffer {
     this.#encoder.clear();
-    this.#encoder.question(command, { ...of, sequence: ++this.#sequence });
+    this.#encoder.question(command, { ...asked, sequence: ++this.#sequence });
     return this.#encoder.bytes;
   }
 }

@@ -14,10 +14,10 @@ const SECOND_HASH = 0x9e3779b9;
  * Sums a hash of every line, so that the order in the kernel's table does not matter. The hash of a
  * destination begins with that of its virtual server.
  */
-export async function readFingerprint(of: FingerprintExtent): Promise<IpvsFingerprint> {
+export async function readFingerprint(extent: FingerprintExtent): Promise<IpvsFingerprint> {
   const sum = new LineSum();
   const onLine: OnLine = (bytes, from, to) => sum.add(bytes, from, to);
-  await readListing(onLine, of === 'begin' ? { mostReads: 1 } : {});
+  await readListing(onLine, extent === 'begin' ? { mostReads: 1 } : {});
   return sum.result();
 }
 

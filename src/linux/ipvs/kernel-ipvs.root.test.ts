@@ -34,7 +34,7 @@ const SCHEDULERS = [
   'ovf',
 ];
 
-function server(of: Partial<VirtualServer> = {}): VirtualServer {
+function server(changed: Partial<VirtualServer> = {}): VirtualServer {
   return {
     protocol: 'TCP',
     address: '10.96.0.1',
@@ -42,7 +42,7 @@ function server(of: Partial<VirtualServer> = {}): VirtualServer {
     scheduler: 'rr',
     schedulerFlags: [],
     persistenceSeconds: 0,
-    ...of,
+    ...changed,
   };
 }
 
@@ -50,11 +50,11 @@ function destination(address: string, weight = 1): Destination {
   return { address, port: 8080, weight };
 }
 
-function add(of: VirtualServer, ...destinations: readonly Destination[]): IpvsWrite[] {
+function add(added: VirtualServer, ...destinations: readonly Destination[]): IpvsWrite[] {
   const all = destinations.map(
-    (each) => ({ do: 'add-destination', server: of, destination: each }) as const,
+    (each) => ({ do: 'add-destination', server: added, destination: each }) as const,
   );
-  return [{ do: 'add-server', server: of }, ...all];
+  return [{ do: 'add-server', server: added }, ...all];
 }
 
 async function succeed(...writes: readonly IpvsWrite[]): Promise<void> {

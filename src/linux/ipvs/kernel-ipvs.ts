@@ -72,8 +72,8 @@ export class KernelIpvs implements Ipvs {
     return found;
   }
 
-  fingerprint(of: FingerprintExtent = 'whole'): Promise<IpvsFingerprint> {
-    return readFingerprint(of);
+  fingerprint(extent: FingerprintExtent = 'whole'): Promise<IpvsFingerprint> {
+    return readFingerprint(extent);
   }
 
   async timeouts(): Promise<IpvsTimeouts> {

@@ -42,15 +42,15 @@ export async function markFlows(flows: readonly Flow[], bits: number): Promise<n
 function writeMark(
   writer: NetlinkWriter,
   flow: Flow,
-  of: { readonly bits: number; readonly sequence: number },
+  mark: { readonly bits: number; readonly sequence: number },
 ): void {
   const flags = ct.NLM_F_REQUEST | ct.NLM_F_ACK;
-  const { sequence } = of;
+  const { sequence } = mark;
   const message = writer.beginMessage({ type: ct.MESSAGE_NEW, flags, sequence });
   writeFamily(writer, flow.version);
   writeTuple(writer, flow, 'original');
-  writer.u32be(ct.CTA_MARK, of.bits);
-  writer.u32be(ct.CTA_MARK_MASK, of.bits);
+  writer.u32be(ct.CTA_MARK, mark.bits);
+  writer.u32be(ct.CTA_MARK_MASK, mark.bits);
   if (flow.zone !== 0) writer.u16be(ct.CTA_ZONE, flow.zone);
   writer.endMessage(message);
 }

@@ -109,7 +109,7 @@ export interface Ipvs {
     servers: readonly VirtualServerKey[],
   ): Promise<ReadonlyMap<string, readonly (DestinationState & DestinationCount)[]>>;
   /** At most half the cost of `read()`; only the begin costs next to nothing. */
-  fingerprint(of?: FingerprintExtent): Promise<IpvsFingerprint>;
+  fingerprint(extent?: FingerprintExtent): Promise<IpvsFingerprint>;
   timeouts(): Promise<IpvsTimeouts>;
   setTimeouts(timeouts: IpvsTimeouts): Promise<void>;
 }

@@ -12,8 +12,8 @@ const MARK_MASK = 0xffff_0000;
 /** Stands for a missing mark among the flags of a server that was read. */
 const UNMARKED = 'unmarked';
 
-export function isMarked(of: { readonly schedulerFlags: readonly string[] }): boolean {
-  return !of.schedulerFlags.includes(UNMARKED);
+export function isMarked(server: { readonly schedulerFlags: readonly string[] }): boolean {
+  return !server.schedulerFlags.includes(UNMARKED);
 }
 
 /** The names that ipvsadm gives the flags of two schedulers, in the order of the bits. */
@@ -23,12 +23,12 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The mark, and the bits for flags of a scheduler and for persistence. Throws for an unknown flag. */
-export function flagBits(of: {
+export function flagBits(server: {
   readonly schedulerFlags: readonly string[];
   readonly persistenceSeconds: number;
 }): number {
-  let bits = MARK | (of.persistenceSeconds > 0 ? ipvs.SVC_F_PERSISTENT : 0);
-  for (const flag of of.schedulerFlags) bits |= bitOf(flag);
+  let bits = MARK | (server.persistenceSeconds > 0 ? ipvs.SVC_F_PERSISTENT : 0);
+  for (const flag of server.schedulerFlags) bits |= bitOf(flag);
   return bits;
 }
 

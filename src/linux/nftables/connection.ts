@@ -267,20 +267,20 @@ export class NftConnection implements Disposable {
 
   #question(
     family: AnyFamily,
-    of: { type: number; attributes: (w: NetlinkWriter) => void },
+    asked: { type: number; attributes: (w: NetlinkWriter) => void },
   ): Buffer {
     const writer = new NetlinkWriter();
     const flags = FLAG.request | FLAG.dump;
-    const begun = writer.beginMessage({ type: of.type, flags, sequence: this.#sequence++ });
+    const begun = writer.beginMessage({ type: asked.type, flags, sequence: this.#sequence++ });
     writer.raw(Buffer.from([FAMILY_NUMBER[family], 0, 0, 0]));
-    of.attributes(writer);
+    asked.attributes(writer);
     writer.endMessage(begun);
     return writer.bytes;
   }
 
   #keyQuestion(
     table: TableRef,
-    of: { readonly set: string; readonly keys: readonly Binary[] },
+    asked: { readonly set: string; readonly keys: readonly Binary[] },
   ): Buffer {
     const writer = new NetlinkWriter();
     const flags = FLAG.request | FLAG.acknowledge;
@@ -288,9 +288,9 @@ export class NftConnection implements Disposable {
     const begun = writer.beginMessage({ type: MESSAGE.getElements, flags, sequence });
     writer.raw(Buffer.from([FAMILY_NUMBER[table.family], 0, 0, 0]));
     writer.text(ELEMENTS.table, table.name);
-    writer.text(ELEMENTS.set, of.set);
+    writer.text(ELEMENTS.set, asked.set);
     const list = writer.beginNested(ELEMENTS.list);
-    for (const key of of.keys) {
+    for (const key of asked.keys) {
       const item = writer.beginNested(LIST_ITEM);
       const data = writer.beginNested(ELEMENT.key);
       writer.binary(DATA.value, key);
@@ -307,14 +307,15 @@ export class NftConnection implements Disposable {
    * of the last one; a batch that failed as a whole is answered with the sequence number of its
    * begin.
    */
-  async #rejections(of: { begin: number; last: number }) {
+  async #rejections(sequences: { begin: number; last: number }) {
     const rejections: Acknowledgement[] = [];
     for (;;) {
       for (const message of await this.#answers()) {
         const answer = readAcknowledgement(message);
-        if (!answer || answer.sequence < of.begin) continue;
+        if (!answer || answer.sequence < sequences.begin) continue;
         if (answer.errno !== 0) rejections.push(answer);
-        if (answer.sequence === of.last || answer.sequence === of.begin) return rejections;
+        if (answer.sequence === sequences.last || answer.sequence === sequences.begin)
+          return rejections;
       }
     }
   }

@@ -76,8 +76,8 @@ export function decodeSet(message: Buffer, table: TableRef): StoredSet | undefin
 }
 
 /** The attributes of a message, if it is about this table. */
-function bodyOf(message: Buffer, of: { table: TableRef; nameAttribute: number }) {
-  if (message[0] !== FAMILY_NUMBER[of.table.family]) return undefined;
+function bodyOf(message: Buffer, wanted: { table: TableRef; nameAttribute: number }) {
+  if (message[0] !== FAMILY_NUMBER[wanted.table.family]) return undefined;
   const body = readAttributes(message.subarray(HEADER_BYTES));
-  return textOf(body.get(of.nameAttribute)) === of.table.name ? body : undefined;
+  return textOf(body.get(wanted.nameAttribute)) === wanted.table.name ? body : undefined;
 }

@@ -101,12 +101,12 @@ export function loadNumber(to: number, value: Binary): Expression {
 }
 
 /** A field of the connection's first packet; without a conntrack entry the rule ends. */
-export function loadOriginal(of: keyof typeof CT_ORIGINAL, to: number): Expression {
+export function loadOriginal(field: keyof typeof CT_ORIGINAL, to: number): Expression {
   return expression('ct', (w) => {
     w.u32be(1, register(to));
-    w.u32be(2, CT_ORIGINAL[of]);
+    w.u32be(2, CT_ORIGINAL[field]);
     // The protocol is of both directions, and the kernel rejects one here.
-    if (of !== 'protocol') w.u8(3, CT_DIRECTION_ORIGINAL);
+    if (field !== 'protocol') w.u8(3, CT_DIRECTION_ORIGINAL);
   });
 }
 
@@ -122,11 +122,11 @@ export function traceFromHere(): readonly Expression[] {
 }
 
 /** The type of a packet's address on this machine: local, broadcast … */
-export function loadAddressType(of: 'saddr' | 'daddr', to: number): Expression {
+export function loadAddressType(field: 'saddr' | 'daddr', to: number): Expression {
   return expression('fib', (w) => {
     w.u32be(1, register(to));
     w.u32be(2, FIB_ADDRESS_TYPE);
-    w.u32be(3, of === 'saddr' ? 1 : 2);
+    w.u32be(3, field === 'saddr' ? 1 : 2);
   });
 }
 
@@ -145,9 +145,9 @@ export function giveToListener(port: number, by: number): readonly Expression[] 
 }
 
 /** A property of the socket that sent the packet or will receive it; without one the rule ends. */
-export function loadSocket(of: keyof typeof SOCKET, to: number): Expression {
+export function loadSocket(property: keyof typeof SOCKET, to: number): Expression {
   return expression('socket', (w) => {
-    w.u32be(1, SOCKET[of]);
+    w.u32be(1, SOCKET[property]);
     w.u32be(2, register(to));
   });
 }
@@ -186,22 +186,22 @@ export function compareRange(at: number, from: Binary, to: Binary): readonly Exp
 }
 
 /** (value & mask) ^ xor, in place. */
-export function bitwise(at: number, of: { mask: Binary; xor: Binary }): Expression {
+export function bitwise(at: number, change: { mask: Binary; xor: Binary }): Expression {
   return expression('bitwise', (w) => {
     w.u32be(1, register(at));
     w.u32be(2, register(at));
-    w.u32be(3, of.mask.length);
-    data(w, 4, of.mask);
-    data(w, 5, of.xor);
+    w.u32be(3, change.mask.length);
+    data(w, 4, change.mask);
+    data(w, 5, change.xor);
   });
 }
 
-export function randomNumber(to: number, of: { modulus: number; offset: number }): Expression {
+export function randomNumber(to: number, range: { modulus: number; offset: number }): Expression {
   return expression('numgen', (w) => {
     w.u32be(1, register(to));
-    w.u32be(2, of.modulus);
+    w.u32be(2, range.modulus);
     w.u32be(3, NUMGEN_RANDOM);
-    w.u32be(4, of.offset);
+    w.u32be(4, range.offset);
   });
 }
 
@@ -242,19 +242,19 @@ export function forget(map: string, entry: { key: number; value: number }): Expr
  */
 export function limitEach(
   set: string,
-  of: { key: number; timeoutMs: number; perDay: number; burst: number },
+  limit: { key: number; timeoutMs: number; perDay: number; burst: number },
 ): Expression {
   return expression('dynset', (w) => {
     w.text(1, set);
     w.u32be(3, DYNSET.update);
-    w.u32be(4, register(of.key));
-    w.u64be(6, BigInt(of.timeoutMs));
+    w.u32be(4, register(limit.key));
+    w.u64be(6, BigInt(limit.timeoutMs));
     writeExpression(w, DYNSET_EXPRESSION, {
       name: 'limit',
       attributes: (inner) => {
-        inner.u64be(1, BigInt(of.perDay));
+        inner.u64be(1, BigInt(limit.perDay));
         inner.u64be(2, SECONDS_PER_DAY);
-        inner.u32be(3, of.burst);
+        inner.u32be(3, limit.burst);
         inner.u32be(4, LIMIT_PACKETS);
         inner.u32be(5, 0);
       },
@@ -352,12 +352,12 @@ export function writeVerdict(
 export function writeExpression(
   w: NetlinkWriter,
   type: number,
-  of: { readonly name: string; readonly attributes?: Expression },
+  written: { readonly name: string; readonly attributes?: Expression },
 ): void {
   const nest = w.beginNested(type);
-  w.text(EXPRESSION.name, of.name);
+  w.text(EXPRESSION.name, written.name);
   const inner = w.beginNested(EXPRESSION.data);
-  of.attributes?.(w);
+  written.attributes?.(w);
   w.endNested(inner);
   w.endNested(nest);
 }
@@ -395,14 +395,14 @@ function nextProtocolAt(family: TableFamily) {
 
 function dynset(
   map: string,
-  of: { key: number; value: number; operation: number; timeoutMs?: number },
+  element: { key: number; value: number; operation: number; timeoutMs?: number },
 ): Expression {
   return expression('dynset', (w) => {
     w.text(1, map);
-    w.u32be(3, of.operation);
-    w.u32be(4, register(of.key));
-    w.u32be(5, register(of.value));
-    if (of.timeoutMs !== undefined) w.u64be(6, BigInt(of.timeoutMs));
+    w.u32be(3, element.operation);
+    w.u32be(4, register(element.key));
+    w.u32be(5, register(element.value));
+    if (element.timeoutMs !== undefined) w.u64be(6, BigInt(element.timeoutMs));
   });
 }
 

@@ -109,8 +109,8 @@ function payload(
 function meta(
   text: string,
   dataType: number,
-  of: { readonly key: number; readonly byteLength: number },
+  field: { readonly key: number; readonly byteLength: number },
 ): Field {
-  const typeOf = udata(0, u32(EXPRESSION.meta)) + udata(1, udata(0, u32(of.key)));
-  return { text, dataType, byteLength: of.byteLength, byteOrder: 'host', typeOf };
+  const typeOf = udata(0, u32(EXPRESSION.meta)) + udata(1, udata(0, u32(field.key)));
+  return { text, dataType, byteLength: field.byteLength, byteOrder: 'host', typeOf };
 }

@@ -66,9 +66,12 @@ export async function listAllChains(netlink: Netlink): Promise<readonly TableCha
 /** The tables of these chains that are wanted, with their rules. */
 export async function readFilterTables(
   netlink: Netlink,
-  isWanted: (of: { family: string; table: string; chains: readonly TableChain[] }) => boolean,
+  isWanted: (table: { family: string; table: string; chains: readonly TableChain[] }) => boolean,
 ): Promise<readonly FilterTable[]> {
-  const byTable = Map.groupBy(await listAllChains(netlink), (of) => `${of.family} ${of.table}`);
+  const byTable = Map.groupBy(
+    await listAllChains(netlink),
+    (chain) => `${chain.family} ${chain.table}`,
+  );
   const tables: FilterTable[] = [];
   for (const chains of byTable.values()) {
     const [first] = chains;
@@ -158,16 +161,16 @@ function familyName(body: Buffer): string {
 /** Asked again when what it lists was changed meanwhile. */
 async function listAll<T>(
   netlink: Netlink,
-  of: { readonly type: number; readonly family: number; readonly table: string | undefined },
+  wanted: { readonly type: number; readonly family: number; readonly table: string | undefined },
   decode: (body: Buffer) => T,
 ): Promise<readonly T[]> {
   for (let sequence = 1; ; sequence++) {
     const writer = new NetlinkWriter();
     const flags = FLAG.request | FLAG.dump;
-    const message = writer.beginMessage({ type: of.type, flags, sequence });
-    writer.raw(Buffer.from([of.family, 0, 0, 0]));
+    const message = writer.beginMessage({ type: wanted.type, flags, sequence });
+    writer.raw(Buffer.from([wanted.family, 0, 0, 0]));
     // The attribute for the table has this number for chains and rules.
-    if (of.table !== undefined) writer.text(RULE.table, of.table);
+    if (wanted.table !== undefined) writer.text(RULE.table, wanted.table);
     writer.endMessage(message);
     const found: T[] = [];
     const what = 'list the chains and rules of nf_tables';

@@ -45,8 +45,8 @@ function isBySocket(
   return entry?.isPassed === false;
 }
 
-export function hooksInFront(of: HooksInFront): Mode {
-  const { name, part, hooks, placeOf, socketsOf, unseenSources, packetHook } = of;
+export function hooksInFront(mode: HooksInFront): Mode {
+  const { name, part, hooks, placeOf, socketsOf, unseenSources, packetHook } = mode;
   return {
     name,
     // docs/ebpf.md says what each capability is for.
@@ -144,12 +144,12 @@ function rawEntries(place: RenderedPlace, rows: readonly Forwarding[]): string {
 }
 
 /** The rules behind the hooks are those of mode nftables. */
-function hooksProof(of: {
+function hooksProof(parts: {
   readonly placeOf: (facts: NodeFacts) => RenderedPlace;
   /** Where packets meet a program; undefined: only sockets do. */
   readonly packetHook: string | undefined;
 }): ModeProof {
-  const { placeOf, packetHook } = of;
+  const { placeOf, packetHook } = parts;
   return {
     ...nftablesProof(({ facts }) => facts),
     front: {
@@ -158,7 +158,7 @@ function hooksProof(of: {
       connectedTo: connectedPeer,
       isUntranslated: ({ table, chain }) =>
         table === TABLE_NAME && TRANSLATING_CHAINS.includes(chain),
-      account: (of) => entriesOf(of, placeOf(of.facts)),
+      account: (front) => entriesOf(front, placeOf(front.facts)),
     },
   };
 }

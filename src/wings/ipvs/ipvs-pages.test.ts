@@ -12,14 +12,14 @@ const RR = defaultScheduler('rr');
 const NODE = { IPv4: ['172.30.0.1'], IPv6: ['fd00:30::1'] };
 const facts = { ...FACTS, nodePortAddresses: NODE };
 
-function pageOf(of: Forwarding, scheduler = RR): Page {
-  const [page] = ipvsPages({ facts, rows: [of] }, () => true, scheduler);
+function pageOf(row: Forwarding, scheduler = RR): Page {
+  const [page] = ipvsPages({ facts, rows: [row] }, () => true, scheduler);
   assert.ok(page);
   return page;
 }
 
-function told(of: Forwarding): string[] {
-  return (pageOf(of).words ?? []).map(({ about, text }) => `${about}: ${text}`);
+function told(row: Forwarding): string[] {
+  return (pageOf(row).words ?? []).map(({ about, text }) => `${about}: ${text}`);
 }
 
 describe('pages of the ipvs mode', () => {

@@ -20,14 +20,23 @@ interface InIpvs {
 }
 
 /** What happens to a new connection, for people: by source, then what IPVS does. */
-export function ipvsWords(row: Forwarding, of: InIpvs): PageWords[] {
+export function ipvsWords(row: Forwarding, inIpvs: InIpvs): PageWords[] {
   const served = row.frontends.filter(({ notServed }) => notServed === undefined);
-  const fates = SOURCE_CLASSES.flatMap((source) => fatesOf(served, { source, of }));
+  const fates = SOURCE_CLASSES.flatMap((source) => fatesOf(served, { source, inIpvs }));
   const fault =
     row.schedulerFault === undefined ? [] : [words('ignored', `annotation ${row.schedulerFault}`)];
-  const notTaken = [...tooMany(row), ...(hasUnknownAddresses(row, of) ? [UNKNOWN_ADDRESSES] : [])];
-  if (of.servers.length === 0) return [...fates, ...fault, ...notTaken];
-  return [...fates, ...choice(row, of.scheduler), ...fault, leaving(of.scheduler), ...notTaken];
+  const notTaken = [
+    ...tooMany(row),
+    ...(hasUnknownAddresses(row, inIpvs) ? [UNKNOWN_ADDRESSES] : []),
+  ];
+  if (inIpvs.servers.length === 0) return [...fates, ...fault, ...notTaken];
+  return [
+    ...fates,
+    ...choice(row, inIpvs.scheduler),
+    ...fault,
+    leaving(inIpvs.scheduler),
+    ...notTaken,
+  ];
 }
 
 function tooMany({ clusterEndpoints, localEndpoints }: Forwarding): PageWords[] {
@@ -40,10 +49,10 @@ function tooMany({ clusterEndpoints, localEndpoints }: Forwarding): PageWords[] 
 /** A line for each outcome that the frontends have for this source. */
 function fatesOf(
   frontends: readonly Frontend[],
-  { source, of }: { readonly source: SourceClass; readonly of: InIpvs },
+  { source, inIpvs }: { readonly source: SourceClass; readonly inIpvs: InIpvs },
 ): PageWords[] {
   const byFate = Map.groupBy(frontends, (frontend) =>
-    fate(frontend.outcomes[source], isTaken(frontend, { source, of })),
+    fate(frontend.outcomes[source], isTaken(frontend, { source, inIpvs })),
   );
   return [...byFate].map(([does, to], index) => {
     const where = byFate.size === 1 ? '' : `to ${named(to)}: `;
@@ -53,9 +62,9 @@ function fatesOf(
 
 function isTaken(
   frontend: Frontend,
-  { source, of }: { readonly source: SourceClass; readonly of: InIpvs },
+  { source, inIpvs }: { readonly source: SourceClass; readonly inIpvs: InIpvs },
 ): boolean {
-  return of.servers.some(
+  return inIpvs.servers.some(
     (server) => isAt(frontend, server) && server.captured.capture[source] !== 'pass',
   );
 }

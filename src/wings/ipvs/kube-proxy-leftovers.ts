@@ -7,15 +7,15 @@ import { takeOverIpvs } from './plane/kube-proxy/take-over.ts';
  * Removes the virtual servers, the device and the sets of a kube-proxy that ran here in ipvs mode.
  * Call it after the first sync, when its chains of iptables are gone.
  */
-export const removeKubeProxyIpvs: RemoveKubeProxyIpvs = async (of, signal) => {
-  const { opened, log } = of;
+export const removeKubeProxyIpvs: RemoveKubeProxyIpvs = async (parts, signal) => {
+  const { opened, log } = parts;
   const adopt = opened.adoptServers?.bind(opened);
   try {
     await takeOverIpvs(
       {
         ipvs: new KernelIpvs(),
         ...(adopt ? { adopt } : {}),
-        excludeCidrs: of.ipvs.excludeCidrs,
+        excludeCidrs: parts.ipvs.excludeCidrs,
         clock: systemClock,
         onFound: ({ hasDevice, ipsets, servers }) =>
           log.info(

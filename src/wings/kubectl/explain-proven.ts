@@ -38,7 +38,7 @@ const OPTED_OUT: NoDebugPod = {
 /** Explains from one pod: proven by its agent where that has the rights, else through a debug pod. */
 export async function explainProven(
   reached: Pick<Reached, 'kubectl' | 'timeoutMs'>,
-  of: {
+  run: {
     readonly asked: Asked;
     readonly agent: NodeAgent;
     readonly debugPod: boolean;
@@ -46,8 +46,8 @@ export async function explainProven(
   },
 ): Promise<void> {
   const { kubectl, timeoutMs } = reached;
-  const { agent, output } = of;
-  const asked = { ...of.asked, timeoutMs };
+  const { agent, output } = run;
+  const asked = { ...run.asked, timeoutMs };
   const json = { ...asked, args: [...asked.args, '-o', 'json'], read: readSaid };
   const first = await askNodes(kubectl, [agent], json);
   const needs = needsIn(first);
@@ -59,7 +59,7 @@ export async function explainProven(
   }
   const made = { node: agent.node, pod: agent.pod };
   const through = async <T>(question: Parameters<typeof askNodes<T>>[2]) =>
-    of.debugPod
+    run.debugPod
       ? await interruptible((signal) =>
           throughDebugPod(kubectl, {
             agent: made,

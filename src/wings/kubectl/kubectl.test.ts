@@ -16,9 +16,9 @@ import { type PlantedCluster, PlantedKubectl } from './testing/planted-kubectl.t
 async function run(
   t: TestContext,
   command: (kubectl: Kubectl) => Command,
-  of: { readonly kubectl: PlantedKubectl; readonly args?: readonly string[] },
+  options: { readonly kubectl: PlantedKubectl; readonly args?: readonly string[] },
 ): Promise<CommandRun> {
-  return await runCommand(t, command(of.kubectl), of.args ?? []);
+  return await runCommand(t, command(options.kubectl), options.args ?? []);
 }
 
 const json = (value: unknown, exit = 0) => ({ out: JSON.stringify(value), exit });
@@ -158,7 +158,7 @@ describe('kubectl fairlead doctor', () => {
     next: 'repair it',
   });
   const report = (...results: ReturnType<typeof found>[]) => {
-    const count = (of: string) => results.filter(({ level }) => level === of).length;
+    const count = (wanted: string) => results.filter(({ level }) => level === wanted).length;
     const counts = { problems: count('problem'), notes: count('note'), unasked: count('unasked') };
     return json({ ...counts, results: [...results, found('ok', 'OK')] });
   };

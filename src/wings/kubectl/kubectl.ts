@@ -13,7 +13,7 @@ export type KubectlCall = Pick<ProgramQuestion, 'timeoutMs' | 'input' | 'signal'
 /** Calls kubectl with the person's own configuration. */
 export interface Kubectl {
   /** Whatever it answers; rejects only where there is no kubectl. */
-  ask(args: readonly string[], of: KubectlCall): Promise<ProgramAnswer>;
+  ask(args: readonly string[], call: KubectlCall): Promise<ProgramAnswer>;
   /** One that runs until it is stopped. */
   start(args: readonly string[]): RunningProgram;
 }
@@ -32,9 +32,9 @@ export function openKubectl({ context, kubeconfig }: ClusterChoice): Kubectl {
     ...(context === undefined ? [] : [`--context=${context}`]),
   ];
   return {
-    ask: async (args, of) => {
+    ask: async (args, call) => {
       try {
-        return await askProgram({ command: KUBECTL, args: [...common, ...args], ...of });
+        return await askProgram({ command: KUBECTL, args: [...common, ...args], ...call });
       } catch (cause) {
         throw new CommandError(`cannot start ${KUBECTL}`, {
           code: 'NO_KUBECTL',

@@ -45,13 +45,13 @@ function silentCells<T>(why: string, { heads }: NodesTable<T>): string[] {
   return heads.length === 1 ? [`${SILENT}: ${why}`] : [SILENT, ...between, why];
 }
 
-function headline(of: {
+function headline(counted: {
   readonly count: number;
   readonly isWell: number;
   readonly silent: number;
   readonly well: string;
 }): string {
-  const { count, isWell, silent, well } = of;
+  const { count, isWell, silent, well } = counted;
   const nodes = count === 1 ? 'node' : 'nodes';
   const unasked = silent === 0 ? '' : `; no answer from ${silent}`;
   return `${isWell} of ${count} ${nodes} ${well}${unasked}`;

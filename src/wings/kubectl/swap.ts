@@ -135,9 +135,9 @@ function teller(steps: readonly Step[], print: (text: string) => void): StepList
 
 function summary(
   results: readonly StepResult[],
-  of: { readonly whole: string; readonly count: number; readonly dryRun?: true },
+  run: { readonly whole: string; readonly count: number; readonly dryRun?: true },
 ): string {
   const failed = results.findIndex(({ state }) => state === 'failed');
-  if (failed !== -1) return `stopped at step ${failed + 1} of ${of.count}`;
-  return of.dryRun ? `${of.whole}: nothing was changed` : `${of.whole}: done`;
+  if (failed !== -1) return `stopped at step ${failed + 1} of ${run.count}`;
+  return run.dryRun ? `${run.whole}: nothing was changed` : `${run.whole}: done`;
 }

@@ -93,8 +93,10 @@ function addTo(sum: Figures, row: JsonRecord): void {
   }
 }
 
-function busynessOf(of: Omit<Figures, 'live'>): number {
-  return (of.newPerSecond ?? 0) + (of.rejectedPerSecond ?? 0) + (of.droppedPerSecond ?? 0);
+function busynessOf(figures: Omit<Figures, 'live'>): number {
+  return (
+    (figures.newPerSecond ?? 0) + (figures.rejectedPerSecond ?? 0) + (figures.droppedPerSecond ?? 0)
+  );
 }
 
 function partsOf(weights: ReadonlyMap<string, number>): ClusterRow['nodes'] {

@@ -87,13 +87,13 @@ describe('kubectl fairlead history', () => {
     resourceVersion: '77',
     writers: [],
   } as const;
-  const entry = (of: Partial<DatedEntry> & Pick<DatedEntry, 'seq' | 'atMs'>): DatedEntry => ({
+  const entry = (fields: Partial<DatedEntry> & Pick<DatedEntry, 'seq' | 'atMs'>): DatedEntry => ({
     service: 'shop/web',
     ageMs: 1,
     what: ENDPOINTS,
     kernel: 'kernel',
     settledAfterMs: 1,
-    ...of,
+    ...fields,
   });
   const page = (...entries: DatedEntry[]) => json({ run: 'a', completeSinceMs: 0, entries });
   const started = { kind: 'started', mode: 'nftables', version: '1' } as const;

@@ -51,9 +51,13 @@ export function laptopRights(subject: Subject, namespaces: readonly string[]): r
 
 function granted(
   kind: 'Role' | 'ClusterRole',
-  of: { readonly subject: Subject; readonly rules: readonly Rule[]; readonly namespace?: string },
+  grant: {
+    readonly subject: Subject;
+    readonly rules: readonly Rule[];
+    readonly namespace?: string;
+  },
 ): readonly Manifest[] {
-  const { subject, rules, namespace } = of;
+  const { subject, rules, namespace } = grant;
   const place = namespace === undefined ? {} : { namespace };
   const called = (name: string): Manifest['metadata'] => ({
     name,

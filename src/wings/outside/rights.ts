@@ -83,8 +83,8 @@ export function rightsFor(options: RightsOptions): readonly Manifest[] {
 }
 
 /** The identity of an object, for the record. */
-export function identityOf({ apiVersion, kind, metadata: of }: Manifest): RecordedObject {
-  return { apiVersion, kind, namespace: of.namespace ?? '', name: of.name };
+export function identityOf({ apiVersion, kind, metadata }: Manifest): RecordedObject {
+  return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
 const PLURALS: Readonly<Record<string, string>> = {
@@ -153,16 +153,16 @@ function namedServices({ services }: ScopeSettings): ReadonlyMap<string, readonl
 
 function roleAndBinding(
   options: RightsOptions,
-  of: { readonly namespace: string | undefined; readonly rules: readonly Rule[] },
+  role: { readonly namespace: string | undefined; readonly rules: readonly Rule[] },
 ): readonly Manifest[] {
-  const kind = of.namespace === undefined ? 'ClusterRole' : 'Role';
+  const kind = role.namespace === undefined ? 'ClusterRole' : 'Role';
   const { name, namespace } = options;
   return [
-    { apiVersion: RBAC, kind, metadata: metadata(options, of.namespace), rules: of.rules },
+    { apiVersion: RBAC, kind, metadata: metadata(options, role.namespace), rules: role.rules },
     {
       apiVersion: RBAC,
       kind: `${kind}Binding`,
-      metadata: metadata(options, of.namespace),
+      metadata: metadata(options, role.namespace),
       roleRef: { apiGroup: RBAC_GROUP, kind, name },
       subjects: [{ kind: 'ServiceAccount', name, namespace }],
     },

@@ -29,16 +29,16 @@ const OLD = tokenIssuedAt(ISSUED_MS);
 /** A file with the old token, and a server that answers requests for a new one. */
 async function stage(
   t: TestContext,
-  of: { ageMs: number; onRequest?: (exchange: Exchange) => void },
+  options: { ageMs: number; onRequest?: (exchange: Exchange) => void },
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-token-'));
   t.after(() => rm(folder, { recursive: true }));
   const tokenFile = join(folder, 'token');
   await writeFile(tokenFile, `${OLD}\n`);
-  const nowMs = ISSUED_MS + of.ageMs;
+  const nowMs = ISSUED_MS + options.ageMs;
   const renewed = tokenIssuedAt(nowMs);
   const server = await FakeApiServer.start((exchange) => {
-    if (of.onRequest) of.onRequest(exchange);
+    if (options.onRequest) options.onRequest(exchange);
     else exchange.answer(201, { status: { token: renewed } });
   });
   t.after(() => server[Symbol.asyncDispose]());

@@ -125,11 +125,11 @@ function plainPages(rows: number): Output {
   return {
     rows,
     show: (tick) => {
-      const of = {
+      const form = {
         width: process.stdout.columns || USUAL_WIDTH,
         colours: colours(process.stdout, process.env),
       };
-      printPage(`${isFirst ? '' : '\n'}${tickLines(tick, of).join('\n')}`);
+      printPage(`${isFirst ? '' : '\n'}${tickLines(tick, form).join('\n')}`);
       isFirst = false;
     },
     [Symbol.dispose]: () => undefined,
@@ -140,8 +140,8 @@ function plainPages(rows: number): Output {
 function redrawnPages(stream: ScreenStream, most?: number): Output {
   let last: Tick | undefined;
   const screen = new Screen(stream, () => {
-    const of = { width: screen.columns, colours: colours({ isTTY: true }, process.env) };
-    return last ? tickLines(last, of) : ['measuring the first interval'];
+    const form = { width: screen.columns, colours: colours({ isTTY: true }, process.env) };
+    return last ? tickLines(last, form) : ['measuring the first interval'];
   });
   screen.enter();
   screen.draw();

@@ -9,8 +9,8 @@ const POLL_MS = 20;
 const MOST_CONNECTIONS = 100_000;
 
 /** Reads the forwarder's own record of a connection, until it has reached an endpoint. */
-export const connectedByForwarder: NonNullable<ModeProof['connectedTo']> = async (of) => {
-  const { runFolder, client, signal } = of;
+export const connectedByForwarder: NonNullable<ModeProof['connectedTo']> = async (connection) => {
+  const { runFolder, client, signal } = connection;
   const name = `${client.address} ${client.port}`;
   const endMs = performance.now() + DEADLINE_MS;
   while (performance.now() < endMs && !signal.aborted) {

@@ -12,8 +12,8 @@ function frontend(address: string, outside: Outcome, port = 80): Frontend {
   return { kind, address, port, outcomes: { pod: KEPT, host: OURS, outside } };
 }
 
-function row(of: Partial<Forwarding> & { readonly protocol?: 'TCP' | 'UDP' }): Forwarding {
-  const { protocol = 'TCP', ...more } = of;
+function row(changed: Partial<Forwarding> & { readonly protocol?: 'TCP' | 'UDP' }): Forwarding {
+  const { protocol = 'TCP', ...more } = changed;
   return {
     id: { namespace: 'shop', service: 'web', port: '', protocol, family: 'IPv4' },
     affinitySeconds: 0,
@@ -24,8 +24,8 @@ function row(of: Partial<Forwarding> & { readonly protocol?: 'TCP' | 'UDP' }): F
   } as Forwarding;
 }
 
-function told(of: Forwarding): string[] {
-  return forwarderWords(of).map(({ about, text }) => `${about}: ${text}`);
+function told(row: Forwarding): string[] {
+  return forwarderWords(row).map(({ about, text }) => `${about}: ${text}`);
 }
 
 describe('a connection in words', () => {

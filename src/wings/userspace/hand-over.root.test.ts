@@ -41,12 +41,12 @@ const CLOSED = { IPv4: ['198.51.100.0/24'], IPv6: ['2001:db8:5::/64'] };
 
 function rowWith(
   family: Family,
-  of: { number: number; shape: Shape; allowedSources?: readonly string[] },
+  options: { number: number; shape: Shape; allowedSources?: readonly string[] },
 ) {
   const address = family === 'IPv4' ? endpoint.ipv4 : endpoint.ipv6;
-  const local = of.shape === 'local';
+  const local = options.shape === 'local';
   const only = [{ address, port: SERVED_PORT, local }];
-  const made = row({ family, ...of });
+  const made = row({ family, ...options });
   return { ...made, clusterEndpoints: only, localEndpoints: local ? only : [] };
 }
 
@@ -84,10 +84,10 @@ interface Frontend {
   readonly port: number;
 }
 
-function frontendOf(of: Forwarding, kind: string): Frontend {
-  const found = of.frontends.find((each) => each.kind === kind);
+function frontendOf(row: Forwarding, kind: string): Frontend {
+  const found = row.frontends.find((each) => each.kind === kind);
   assert.ok(found);
-  const address = kind === 'node-port' ? NODE[of.id.family] : found.address;
+  const address = kind === 'node-port' ? NODE[row.id.family] : found.address;
   return { address, port: found.port };
 }
 
@@ -107,8 +107,8 @@ describe('connections to Services while a forwarder is there', () => {
   it('go to its listener for their source class, which learns client and destination', async () => {
     await plane.setForwarder(forwarder.ports);
     for (const number of [1, 2, 6]) {
-      for (const of of rowsOf(number)) {
-        for (const to of KINDS.map((kind) => frontendOf(of, kind))) {
+      for (const row of rowsOf(number)) {
+        for (const to of KINDS.map((kind) => frontendOf(row, kind))) {
           await plane.setForwarder(forwarder.ports);
           const [fromPod, fromNode, fromOutside] = [
             await ask(pod, to),
@@ -118,7 +118,7 @@ describe('connections to Services while a forwarder is there', () => {
           assert.equal(fromPod.by, `pod>${at(to)}`);
           assert.equal(fromNode.by, `host>${at(to)}`);
           assert.equal(fromOutside.by, `outside>${at(to)}`);
-          const isIPv4 = of.id.family === 'IPv4';
+          const isIPv4 = row.id.family === 'IPv4';
           assert.equal(fromPod.saw, isIPv4 ? pod.ipv4 : pod.ipv6);
           assert.equal(fromOutside.saw, isIPv4 ? outside.ipv4 : outside.ipv6);
         }
@@ -127,35 +127,35 @@ describe('connections to Services while a forwarder is there', () => {
   });
 
   it('go to endpoints where the forwarder has no room for the row, and only there', async () => {
-    for (const [index, of] of rowsOf(1).entries()) {
+    for (const [index, each] of rowsOf(1).entries()) {
       const other = rowsOf(2)[index];
       assert.ok(other);
       const frontends = KINDS.map((kind) => {
-        const { address, port } = frontendOf(of, kind);
+        const { address, port } = frontendOf(each, kind);
         return { address: kind === 'node-port' ? '' : address, port };
       });
-      const row = { key: servicePortKey(of.id), family: of.id.family };
+      const row = { key: servicePortKey(each.id), family: each.id.family };
       await plane.keepFromForwarder([{ ...row, frontends }]);
       for (const kind of KINDS) {
         await plane.setForwarder(forwarder.ports);
         for (const host of [pod, node, outside]) {
-          assert.equal((await ask(host, frontendOf(of, kind))).by, 'endpoint', kind);
+          assert.equal((await ask(host, frontendOf(each, kind))).by, 'endpoint', kind);
         }
         const to = frontendOf(other, kind);
         assert.equal((await ask(pod, to)).by, `pod>${at(to)}`);
       }
       await plane.keepFromForwarder([{ ...row, frontends: [] }]);
-      const to = frontendOf(of, 'node-port');
+      const to = frontendOf(each, 'node-port');
       assert.equal((await ask(pod, to)).by, `pod>${at(to)}`);
     }
   });
 
   it('of others are dropped as before where the policy is Local and no endpoint is here', async () => {
-    for (const of of rowsOf(3)) {
-      for (const to of KINDS.slice(1).map((kind) => frontendOf(of, kind))) {
+    for (const row of rowsOf(3)) {
+      for (const to of KINDS.slice(1).map((kind) => frontendOf(row, kind))) {
         await plane.setForwarder(forwarder.ports);
         // In IPv6 pods are a range here, which may have those of other nodes: the kernel forwards.
-        const byRange = of.id.family === 'IPv6' ? 'endpoint' : undefined;
+        const byRange = row.id.family === 'IPv6' ? 'endpoint' : undefined;
         assert.equal((await ask(pod, to)).by, byRange ?? `pod>${at(to)}`);
         assert.equal((await ask(node, to)).by, `host>${at(to)}`);
         assert.equal((await ask(outside, to, DROPPED_AFTER_MS)).by, 'TIMEOUT');
@@ -164,19 +164,19 @@ describe('connections to Services while a forwarder is there', () => {
   });
 
   it('are dropped as before outside of the source ranges of a load balancer address', async () => {
-    for (const of of [...rowsOf(4), ...rowsOf(5)]) {
+    for (const row of [...rowsOf(4), ...rowsOf(5)]) {
       await plane.setForwarder(forwarder.ports);
-      const to = frontendOf(of, 'load-balancer-ip');
-      const isAllowed = of.id.service === 'service-4';
+      const to = frontendOf(row, 'load-balancer-ip');
+      const isAllowed = row.id.service === 'service-4';
       const answer = await ask(outside, to, DROPPED_AFTER_MS);
       assert.equal(answer.by, isAllowed ? `outside>${at(to)}` : 'TIMEOUT');
     }
   });
 
   it('arrive at a listener whose port is that of a node port without endpoints', async () => {
-    for (const of of rowsOf(1)) {
-      const port = forwarder.ports[of.id.family].outside;
-      const none = row({ family: of.id.family, number: 9, shape: 'no-endpoints' });
+    for (const own of rowsOf(1)) {
+      const port = forwarder.ports[own.id.family].outside;
+      const none = row({ family: own.id.family, number: 9, shape: 'no-endpoints' });
       const frontends = none.frontends.map((each) =>
         each.kind === 'node-port' ? { ...each, port } : each,
       );
@@ -184,7 +184,7 @@ describe('connections to Services while a forwarder is there', () => {
       const which = { key: servicePortKey(none.id), id: none.id };
       await plane.apply([{ ...which, before: 'absent', after: taken }]);
       await plane.setForwarder(forwarder.ports);
-      const to = frontendOf(of, 'node-port');
+      const to = frontendOf(own, 'node-port');
       const answer = await ask(outside, to);
       await plane.apply([{ ...which, before: taken, after: undefined }]);
       assert.equal(answer.by, `outside>${at(to)}`);
@@ -197,10 +197,10 @@ describe('connections to Services while a forwarder is there', () => {
       'route add fdfa:118:118::118 via fd77::1',
     );
     await plane.setForwarder(forwarder.ports);
-    for (const of of rowsOf(1)) {
-      const address = forwarder.addresses[of.id.family];
-      const nodePort = frontendOf(of, 'node-port').port;
-      for (const port of [forwarder.ports[of.id.family].outside, nodePort]) {
+    for (const row of rowsOf(1)) {
+      const address = forwarder.addresses[row.id.family];
+      const nodePort = frontendOf(row, 'node-port').port;
+      for (const port of [forwarder.ports[row.id.family].outside, nodePort]) {
         for (const host of [outside, node]) {
           const { by } = await ask(host, { address, port }, DROPPED_AFTER_MS);
           assert.equal(by, 'TIMEOUT', `${host.name} to ${address} ${port}`);
@@ -217,9 +217,9 @@ describe('connections to Services while a forwarder is there', () => {
       `neigh replace 10.244.1.1 lladdr ${mac} dev eth0`,
       `neigh replace fd44:1::1 lladdr ${mac} dev eth0`,
     );
-    for (const of of rowsOf(1)) {
+    for (const row of rowsOf(1)) {
       await plane.setForwarder(forwarder.ports);
-      const to = frontendOf(of, 'cluster-ip');
+      const to = frontendOf(row, 'cluster-ip');
       assert.equal((await ask(pod, to)).by, `pod>${at(to)}`);
     }
   });
@@ -241,19 +241,19 @@ describe('connections to Services while a forwarder is there', () => {
       'link set eth0 up',
       'route add default via 10.200.0.1',
     );
-    const [of] = rowsOf(1);
-    assert.ok(of);
+    const [row] = rowsOf(1);
+    assert.ok(row);
     await plane.setForwarder(forwarder.ports);
-    const to = frontendOf(of, 'cluster-ip');
+    const to = frontendOf(row, 'cluster-ip');
     const answer = await ask(bridged, to);
     bridged.close();
     assert.deepEqual([answer.by, answer.saw], [`pod>${at(to)}`, '10.200.0.10']);
   });
 
   it('of the forwarder itself are translated, so that they cannot come back to it', async () => {
-    for (const of of rowsOf(1)) {
+    for (const row of rowsOf(1)) {
       await plane.setForwarder(forwarder.ports);
-      const to = frontendOf(of, 'cluster-ip');
+      const to = frontendOf(row, 'cluster-ip');
       assert.match(await dialTransparently(to), /^endpoint /);
     }
   });
@@ -261,8 +261,8 @@ describe('connections to Services while a forwarder is there', () => {
 
 describe('connections to Services without a forwarder', () => {
   it('go to endpoints at once when its listeners are deleted', async () => {
-    for (const of of [...rowsOf(1), ...rowsOf(2)]) {
-      for (const to of KINDS.map((kind) => frontendOf(of, kind))) {
+    for (const row of [...rowsOf(1), ...rowsOf(2)]) {
+      for (const to of KINDS.map((kind) => frontendOf(row, kind))) {
         await plane.setForwarder(forwarder.ports);
         assert.match((await ask(pod, to)).by, /^pod>/);
         const before = await plane.notHandedOverCount();

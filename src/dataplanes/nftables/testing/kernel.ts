@@ -22,15 +22,15 @@ const EVENT_BUFFER_BYTES = 8 * 1024 * 1024;
 
 /** A plane in the network namespace of the test. */
 export function newPlane(
-  of: {
+  options: {
     readonly receiveBufferBytes?: number;
     readonly wrap?: (netlink: Netlink) => Netlink;
     readonly forwarder?: true;
   } = {},
 ): NftablesPlane {
-  const { receiveBufferBytes = EVENT_BUFFER_BYTES, wrap = (netlink) => netlink } = of;
+  const { receiveBufferBytes = EVENT_BUFFER_BYTES, wrap = (netlink) => netlink } = options;
   return new NftablesPlane({
-    ...(of.forwarder ? { forwarder: true } : {}),
+    ...(options.forwarder ? { forwarder: true } : {}),
     openNetlink: (kind) =>
       wrap(
         openNetlink({

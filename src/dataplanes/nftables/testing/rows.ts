@@ -111,12 +111,12 @@ function frontends(
   ];
 }
 
-function endpoints(family: Family, of: { count: number; isLocal: boolean }): Endpoint[] {
-  const [v4, v6] = of.isLocal ? ['10.244.0.', 'fd00:244::'] : ['10.244.1.', 'fd00:244:1::'];
-  return Array.from({ length: of.count }, (_, index) => ({
+function endpoints(family: Family, wanted: { count: number; isLocal: boolean }): Endpoint[] {
+  const [v4, v6] = wanted.isLocal ? ['10.244.0.', 'fd00:244::'] : ['10.244.1.', 'fd00:244:1::'];
+  return Array.from({ length: wanted.count }, (_, index) => ({
     address: `${family === 'IPv4' ? v4 : v6}${index + 1}`,
     port: 8080,
-    local: of.isLocal,
+    local: wanted.isLocal,
   }));
 }
 

@@ -23,13 +23,13 @@ interface Repair {
 export function repairStructure(
   batch: NftBatch,
   shape: TableShape,
-  of: Repair,
+  repair: Repair,
 ): StructureDifference {
-  const { stored, wanted, differences } = of;
+  const { stored, wanted, differences } = repair;
   const { table } = shape;
   const structure = compareStructure(shape, stored, wanted);
   const isNew = structure.missingSets.length === wanted.sets.length;
-  if (isNew) batch.addTable(table, of.tableComment);
+  if (isNew) batch.addTable(table, repair.tableComment);
   const named = (object: string) => `${table.family} ${table.name} ${object}`;
   const differ = (kind: Difference['kind'], object: string) =>
     differences.add(() => ({ kind, object: named(object) }));
@@ -58,9 +58,9 @@ export function repairStructure(
 export function removeForeign(
   batch: NftBatch,
   { table }: TableShape,
-  of: { readonly structure: StructureDifference; readonly differences: Differences },
+  found: { readonly structure: StructureDifference; readonly differences: Differences },
 ): void {
-  const { structure, differences } = of;
+  const { structure, differences } = found;
   const differ = (kind: 'set' | 'chain', name: string) =>
     differences.add(() => ({
       kind: 'foreign',

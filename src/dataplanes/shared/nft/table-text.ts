@@ -18,11 +18,11 @@ export interface TablePrint {
 }
 
 /** The output of `nft list table` for a newly created table (nft 1.0.6). */
-export function tableText(of: TablePrint): string {
-  const { table, elements, chains } = of;
-  const sets = of.sets.map((spec) => setText(spec, elements.get(spec.name) ?? []));
+export function tableText(printed: TablePrint): string {
+  const { table, elements, chains } = printed;
+  const sets = printed.sets.map((spec) => setText(spec, elements.get(spec.name) ?? []));
   const blocks = [...sets, ...chains.map(chainText)];
-  const comment = `\tcomment "${of.comment}"\n`;
+  const comment = `\tcomment "${printed.comment}"\n`;
   return `table ${table.family} ${table.name} {\n${comment}${blocks.join('\n')}}\n`;
 }
 

@@ -45,10 +45,10 @@ export function readTotals(tables: Tables, lists: Lists): ReadonlyMap<ServicePor
 
 function addCounts(
   counts: EndpointCount[],
-  of: { service: ServicePortKey; slots: Buffer; from: number; to: number },
+  row: { service: ServicePortKey; slots: Buffer; from: number; to: number },
 ): void {
-  const { service, slots } = of;
-  for (let slot = of.from; slot < of.to; slot++) {
+  const { service, slots } = row;
+  for (let slot = row.from; slot < row.to; slot++) {
     const at = slot * SLOT.bytes;
     const host = hostText(readAddress(slots, at + SLOT.address));
     counts.push({

@@ -22,8 +22,11 @@ export interface Inspected {
 }
 
 /** Reads all maps, assumes nothing, and deletes what belongs to no row. */
-export async function inspectEverything(of: Inspected, desired: Desired): Promise<Inspection> {
-  const { tables, places, knowledge, about } = of;
+export async function inspectEverything(
+  inspected: Inspected,
+  desired: Desired,
+): Promise<Inspection> {
+  const { tables, places, knowledge, about } = inspected;
   const resting = knowledge.space.restingRanges();
   knowledge.forget();
   const podNetwork = podNetworkOf(desired.facts, about);
@@ -145,9 +148,9 @@ function distinctRanges(values: readonly (Buffer | undefined)[]): SlotRange[] {
 /** Ranges that rested before, and those of leftovers, rest again: programs may be reading them. */
 function spaceOf(
   capacity: number,
-  of: Readonly<Record<'used' | 'resting' | 'left', readonly SlotRange[]>>,
+  ranges: Readonly<Record<'used' | 'resting' | 'left', readonly SlotRange[]>>,
 ): SlotSpace {
-  const { used, resting, left } = of;
+  const { used, resting, left } = ranges;
   const given = [...resting, ...unusedIn(left, { used: [...used, ...resting], capacity })];
   const space = new SlotSpace({ capacity, used: [...used, ...given] });
   for (const range of given) space.giveBack(range);

@@ -32,24 +32,24 @@ export class Kernel {
   readonly #retired: BpfMap[] = [];
   #readers = 0;
 
-  private constructor(of: {
+  private constructor(parts: {
     objects: Objects;
     pins: Pins;
     places: Places;
     maps: Map<string, BpfMap>;
     openTables: OpenTables;
   }) {
-    this.#objects = of.objects;
-    this.#pins = of.pins;
-    this.places = of.places;
-    this.#maps = of.maps;
-    this.#openTables = of.openTables;
-    this.#tables = of.openTables(of.maps);
+    this.#objects = parts.objects;
+    this.#pins = parts.pins;
+    this.places = parts.places;
+    this.#maps = parts.maps;
+    this.#openTables = parts.openTables;
+    this.#tables = parts.openTables(parts.maps);
   }
 
-  static open(of: KernelPlace): Kernel {
-    const { objects, pins, cgroupPath, interfaces } = of;
-    const openTables: OpenTables = of.openTables ?? ((maps) => new Tables(maps));
+  static open(place: KernelPlace): Kernel {
+    const { objects, pins, cgroupPath, interfaces } = place;
+    const openTables: OpenTables = place.openTables ?? ((maps) => new Tables(maps));
     pins.make();
     const adopted = adoptMaps(objects.sockets, pins);
     let loaded: LoadedObject | undefined;

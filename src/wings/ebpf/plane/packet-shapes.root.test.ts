@@ -153,7 +153,7 @@ function ipv4Fragments(ends: PortEnds): Buffer[] {
   return [
     { payload: datagram.subarray(0, CUT_AT), fragment: { offset: 0, more: true } },
     { payload: datagram.subarray(CUT_AT), fragment: { offset: CUT_AT / 8, more: false } },
-  ].map((of) => ipv4Packet(ends, PROTOCOL.udp, of));
+  ].map((fragment) => ipv4Packet(ends, PROTOCOL.udp, fragment));
 }
 
 function ipv6Fragments(ends: PortEnds): Buffer[] {
@@ -161,7 +161,7 @@ function ipv6Fragments(ends: PortEnds): Buffer[] {
   return [
     { payload: datagram.subarray(0, CUT_AT), extensions: [fragmentExtension(0, true)] },
     { payload: datagram.subarray(CUT_AT), extensions: [fragmentExtension(CUT_AT / 8, false)] },
-  ].map((of) => ipv6Packet(ends, PROTOCOL.udp, of));
+  ].map((fragment) => ipv6Packet(ends, PROTOCOL.udp, fragment));
 }
 
 const { syn, ack, fin, rst, ece, cwr } = TCP_FLAG;

@@ -38,12 +38,12 @@ after(() => {
   rmSync(FILES, { recursive: true });
 });
 
-function open(of: { namespaces?: readonly string[]; problems?: unknown[] } = {}): SocketFlows {
+function open(options: { namespaces?: readonly string[]; problems?: unknown[] } = {}): SocketFlows {
   return new SocketFlows({
     readObject: () => place.object,
     pinFolder: join(place.pins, 'fairlead'),
-    namespaces: () => of.namespaces ?? [OWN],
-    onProblem: (error) => of.problems?.push(error),
+    namespaces: () => options.namespaces ?? [OWN],
+    onProblem: (error) => options.problems?.push(error),
   });
 }
 

@@ -49,8 +49,8 @@ interface MovedLinks {
 export class HooksWatch {
   readonly #of: Watched;
 
-  constructor(of: Watched) {
-    this.#of = of;
+  constructor(watched: Watched) {
+    this.#of = watched;
   }
 
   /** Each poll by itself: reading large maps must not delay the repair of a detached program. */

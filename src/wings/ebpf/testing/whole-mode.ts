@@ -12,14 +12,14 @@ export interface WholeMode {
   readonly behind: DataPlane;
 }
 
-export function ebpfSettings(of: { readonly cgroup: string; readonly pins: string }) {
-  return { cgroupPath: of.cgroup, pinFolder: join(of.pins, 'fairlead') };
+export function ebpfSettings(places: { readonly cgroup: string; readonly pins: string }) {
+  return { cgroupPath: places.cgroup, pinFolder: join(places.pins, 'fairlead') };
 }
 
-export function wholeMode(of: { readonly cgroup: string; readonly pins: string }): WholeMode {
+export function wholeMode(places: { readonly cgroup: string; readonly pins: string }): WholeMode {
   // Compiles them if they are missing or stale.
   for (const name of ['sock', 'tc'] as const) compiledProgram(name);
-  const front = PACKET_HOOKS_PART.open({ ebpf: ebpfSettings(of) });
+  const front = PACKET_HOOKS_PART.open({ ebpf: ebpfSettings(places) });
   const behind = NFTABLES_PART.open({});
   return { front, behind, plane: new ComposedPlane({ mode: 'tc-ebpf', front, behind }) };
 }

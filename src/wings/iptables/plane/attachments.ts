@@ -19,13 +19,13 @@ export async function readAttachments(
   );
 }
 
-async function readJump(of: {
+async function readJump(expected: {
   readonly program: string;
   readonly family: Family;
   readonly chain: string;
   readonly facts: NodeFacts;
 }): Promise<Attachment> {
-  const { program, family, chain, facts } = of;
+  const { program, family, chain, facts } = expected;
   const table = 'nat';
   const rules = (await listRules({ program, family, table, chain }))?.get(chain) ?? [];
   const wanted = jumpsFor(facts).filter(

@@ -36,16 +36,16 @@ export class Comparison {
   /** Rows that are not right, with what there is of them. */
   readonly present = new Map<ServicePortKey, PresentRow>();
 
-  constructor(of: {
+  constructor(parts: {
     readonly family: Family;
     readonly view: KernelView;
     readonly differences: Differences;
   }) {
-    this.#family = of.family;
-    this.#view = of.view;
-    this.#differences = of.differences;
+    this.#family = parts.family;
+    this.#view = parts.view;
+    this.#differences = parts.differences;
     for (const { table, name } of SHARED_CHAINS) {
-      for (const rule of of.view[table].get(name) ?? []) {
+      for (const rule of parts.view[table].get(name) ?? []) {
         if (!isNodePortJump(table, name, rule)) this.#offer({ table, chain: name, rule });
       }
     }

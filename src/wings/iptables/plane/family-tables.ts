@@ -53,14 +53,14 @@ export class FamilyTables {
   /** Rule counts of the rows that are as they were applied. */
   readonly counts = new RuleCounts();
 
-  constructor(of: {
+  constructor(parts: {
     readonly family: Family;
     readonly program: string;
     readonly committer: Committer;
   }) {
-    this.family = of.family;
-    this.#program = of.program;
-    this.#committer = of.committer;
+    this.family = parts.family;
+    this.#program = parts.program;
+    this.#committer = parts.committer;
   }
 
   get writtenCount(): number {
@@ -84,22 +84,22 @@ export class FamilyTables {
   /** The same as `inspect` for what events reported; all else is assumed to be right. */
   async inspectSuspects(
     rows: readonly Forwarding[],
-    of: { setting: Setting; differences: Differences },
+    inspected: { setting: Setting; differences: Differences },
     chains: SuspectChains,
   ): Promise<Iterable<ServicePortKey>> {
     const keys = new Set(rows.map(({ id }) => servicePortKey(id)));
     if (chains.size === 0) return keys;
     const { family } = this;
-    const place = { program: this.#program, family, setting: of.setting };
+    const place = { program: this.#program, family, setting: inspected.setting };
     const { view, concerned } = await readSuspects(place, chains, rows);
-    const compared = this.compare({ view, rows: concerned, ...of });
+    const compared = this.compare({ view, rows: concerned, ...inspected });
     await this.#repair(compared, 'reported');
     const isRight = new Set(compared.right);
     for (const row of concerned) {
       const key = servicePortKey(row.id);
       if (isRight.has(key)) continue;
       keys.delete(key);
-      this.counts.subtract(rulesOf(row, of.setting));
+      this.counts.subtract(rulesOf(row, inspected.setting));
     }
     return keys;
   }
@@ -121,13 +121,13 @@ export class FamilyTables {
   }
 
   /** The result of an inspection, and the changes that it would write. */
-  compare(of: {
+  compare(compared: {
     readonly view: KernelView;
     readonly rows: readonly Forwarding[];
     readonly setting: Setting;
     readonly differences: Differences;
   }): Compared {
-    const { view, rows, setting, differences } = of;
+    const { view, rows, setting, differences } = compared;
     const { family } = this;
     const comparison = new Comparison({ family, view, differences });
     const right: ServicePortKey[] = [];

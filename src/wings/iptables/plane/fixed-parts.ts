@@ -183,11 +183,14 @@ export function jumpsFor({ clientInterfaces }: NodeFacts): readonly Jump[] {
 }
 
 /** Whether it is a way into our chains that the kubelet does not want too, for whomever it is meant. */
-export function isOwnJump(of: Omit<Jump, 'isShared'>): boolean {
-  const rule = of.rule.replace(/^-i \S+ /, '');
+export function isOwnJump(jump: Omit<Jump, 'isShared'>): boolean {
+  const rule = jump.rule.replace(/^-i \S+ /, '');
   return ALL_JUMPS.some(
     (each) =>
-      !each.isShared && each.table === of.table && each.chain === of.chain && each.rule === rule,
+      !each.isShared &&
+      each.table === jump.table &&
+      each.chain === jump.chain &&
+      each.rule === rule,
   );
 }
 

@@ -35,12 +35,12 @@ export async function removeFrom(program: string, family: Family): Promise<void>
   await tablesBy({ program, family, process }).remove();
 }
 
-function tablesBy(of: {
+function tablesBy(parts: {
   readonly program: string;
   readonly family: Family;
   readonly process: RestoreProcess;
 }): FamilyTables {
-  const { program, family, process } = of;
+  const { program, family, process } = parts;
   return new FamilyTables({ family, program, committer: new ProgramCommitter(process) });
 }
 

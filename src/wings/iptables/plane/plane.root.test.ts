@@ -92,7 +92,7 @@ for (const backend of BACKENDS) {
       // A full read finds as many rules as were counted on the way.
       const reader = tools.newPlane();
       await bring(reader, [...old.values()]);
-      const totals = (of: typeof plane) => of.ruleCounts().map(({ total }) => total);
+      const totals = (counted: typeof plane) => counted.ruleCounts().map(({ total }) => total);
       assert.deepEqual(totals(plane), totals(reader));
     });
 
@@ -194,7 +194,7 @@ for (const backend of BACKENDS) {
       tools.assertIs(rows);
       const other = tools.newPlane();
       await bring(other, rows);
-      const totals = (of: IptablesPlane) => of.ruleCounts().map(({ total }) => total);
+      const totals = (counted: IptablesPlane) => counted.ruleCounts().map(({ total }) => total);
       assert.deepEqual(totals(plane), totals(other));
     });
 

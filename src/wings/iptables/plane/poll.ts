@@ -29,41 +29,41 @@ export interface Polled {
 
 /** The kernel reports no changes of the legacy tables, so compare them now and then with what was read before. */
 export async function pollTables(
-  of: Polled,
+  polled: Polled,
   onDrift: (drift: Drift) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const seen = new Map<Family, Seen>();
   const poll = async (): Promise<boolean> => {
     for (const family of FAMILIES) {
-      const what = await pollFamily(family, of, seen);
+      const what = await pollFamily(family, polled, seen);
       if (what !== undefined) onDrift({ what });
     }
     return true;
   };
-  const restMs = (costMs: number): number => Math.max(of.periodMs, costMs / MOST_SHARE);
+  const restMs = (costMs: number): number => Math.max(polled.periodMs, costMs / MOST_SHARE);
   const spentMs = () => performance.now();
-  await pollSparingly({ firstRestMs: of.periodMs, restMs, spentMs, poll }, signal);
+  await pollSparingly({ firstRestMs: polled.periodMs, restMs, spentMs, poll }, signal);
 }
 
 async function pollFamily(
   family: Family,
-  of: Polled,
+  polled: Polled,
   seen: Map<Family, Seen>,
 ): Promise<string | undefined> {
-  const before = of.writtenCount();
+  const before = polled.writtenCount();
   const texts = await Promise.all(
-    IPTABLES_TABLES.map((table) => saveText({ program: of.program, family, table })),
+    IPTABLES_TABLES.map((table) => saveText({ program: polled.program, family, table })),
   );
   // A read during a write may have half of it.
-  if (!of.isQuiet() || of.writtenCount() !== before) return undefined;
+  if (!polled.isQuiet() || polled.writtenCount() !== before) return undefined;
   const last = seen.get(family);
   const digest = digestOf(texts);
   seen.set(family, { digest, writtenCount: before });
   if (last?.digest === digest) return undefined;
   if (last?.writtenCount === before) return `the ${family} tables changed`;
   // A part of it is our own write; a flush shows by the fixed parts, which are there with any rows.
-  const missing = missingPart(texts, of.jumps());
+  const missing = missingPart(texts, polled.jumps());
   return missing === undefined ? undefined : `${family} ${missing} is missing`;
 }
 

@@ -13,13 +13,13 @@ import type { TableChange } from './table-change.ts';
 import { equalRules } from './transaction.ts';
 
 /** Rewrites the rules that differ, and nothing else. */
-export function reconfigure(of: {
+export function reconfigure(change: {
   readonly family: Family;
   readonly before: Setting;
   readonly after: Setting;
   readonly read: KernelView;
 }): readonly TableChange[] {
-  const { family, before, after, read } = of;
+  const { family, before, after, read } = change;
   const changes = tableChanges();
   for (const { table, name, rules } of fixedChains(after)) {
     if (!equalRules(read[table].get(name), rules)) changes[table].fill(name, rules);
@@ -80,12 +80,15 @@ function replaceDetection(
  * Only two rules match it: a source, or an interface after source and destination. A source of an
  * endpoint or a range of a load balancer is never negated and never has this comment.
  */
-function detectionReplacer(of: {
+function detectionReplacer(detection: {
   old: PodDetection;
   now: PodDetection | undefined;
 }): (rule: RuleText) => RuleText[] {
-  const old = { pod: textOf(of.old, true), others: textOf(of.old, false) };
-  const now = of.now && { pod: textOf(of.now, true), others: textOf(of.now, false) };
+  const old = { pod: textOf(detection.old, true), others: textOf(detection.old, false) };
+  const now = detection.now && {
+    pod: textOf(detection.now, true),
+    others: textOf(detection.now, false),
+  };
   return (rule) => {
     const isOthers = rule.includes(old.others) && rule.includes(' cluster IP" ');
     const isPod = !isOthers && rule.startsWith(old.pod) && rule.includes('"pod traffic for ');

@@ -32,14 +32,14 @@ export function tableChanges(): TableChanges {
 /** Writes missing and different parts that do not depend on rows. */
 export function repairFixedParts(
   changes: TableChanges,
-  of: {
+  repaired: {
     readonly family: Family;
     readonly view: KernelView;
     readonly setting: Setting;
     readonly differences: Differences;
   },
 ): void {
-  const { family, view, setting, differences } = of;
+  const { family, view, setting, differences } = repaired;
   const differ = (table: IptablesTable, object: string, isThere: boolean): void =>
     differences.add(() => ({
       kind: isThere ? 'different' : 'missing',
@@ -71,7 +71,7 @@ export function repairFixedParts(
     const object = `${family} ${table} ${chain} ${rule}`;
     differences.add(() => ({ kind: 'foreign', object }));
   }
-  repairLastRules(changes.nat, { ...of, differ });
+  repairLastRules(changes.nat, { ...repaired, differ });
 }
 
 /** Adds the ways into our chains that are missing, and deletes those for others than are served. */
@@ -105,19 +105,19 @@ function jumpId({ table, chain, rule }: Jump): string {
 
 function repairLastRules(
   change: TableChange,
-  of: {
+  repaired: {
     readonly family: Family;
     readonly view: KernelView;
     readonly setting: Setting;
     readonly differ: (table: IptablesTable, object: string, isThere: boolean) => void;
   },
 ): void {
-  const found = of.view.nat.get(SERVICES) ?? [];
-  const wanted = nodePortJumps(of.setting, of.family);
+  const found = repaired.view.nat.get(SERVICES) ?? [];
+  const wanted = nodePortJumps(repaired.setting, repaired.family);
   const jumps = found.filter((rule) => isNodePortJump('nat', SERVICES, rule));
   const areLast = equalRules(found.slice(found.length - wanted.length), wanted);
   if (areLast && jumps.length === wanted.length) return;
-  of.differ('nat', `${SERVICES} ${wanted[0] ?? 'without node ports'}`, jumps.length > 0);
+  repaired.differ('nat', `${SERVICES} ${wanted[0] ?? 'without node ports'}`, jumps.length > 0);
   replaceLastRules(change, jumps, wanted);
 }
 

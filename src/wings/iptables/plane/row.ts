@@ -121,8 +121,8 @@ class Rules {
     put(ruleText({ protocol, matches, jump }));
   }
 
-  #lead(frontend: Frontend, of: { to: string; what: string }): void {
-    const rule = ruleText({ ...this.#reached(frontend, of.what), jump: of.to });
+  #lead(frontend: Frontend, jump: { to: string; what: string }): void {
+    const rule = ruleText({ ...this.#reached(frontend, jump.what), jump: jump.to });
     this.#dispatch.push({ table: 'nat', chain: SERVICES, rule });
   }
 

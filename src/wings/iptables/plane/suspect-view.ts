@@ -27,16 +27,16 @@ interface ReadTable {
  * foreign.
  */
 export async function readSuspects(
-  of: Place & { readonly setting: Setting },
+  place: Place & { readonly setting: Setting },
   chains: SuspectChains,
   rows: readonly Forwarding[],
 ): Promise<{ view: KernelView; concerned: readonly Forwarding[] }> {
-  const read = await readReported(of, chains);
+  const read = await readReported(place, chains);
   const concerned = concernedRows(new Map(read.map(([table, { names }]) => [table, names])), rows);
   // For rows that are read, only their rules in filter must be assumed.
   const isNatRead = read.some(([table, { names }]) => table === 'nat' && names === 'all');
   const assumedRows = isNatRead ? concerned.filter(mayBeInFilter) : concerned;
-  const assumed = renderedTables(assumedRows, of.setting, of.family);
+  const assumed = renderedTables(assumedRows, place.setting, place.family);
   const view: Record<IptablesTable, SavedTable> = { ...assumed };
   for (const [table, found] of read) {
     const isWhole = found.names === 'all';

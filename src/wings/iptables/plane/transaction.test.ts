@@ -27,7 +27,8 @@ function transaction(before: Forwarding | undefined, after: Forwarding | undefin
   return changes;
 }
 
-const texts = (of: Transaction, step: Step): string[] => restoreLines(of.change(step));
+const texts = (transaction: Transaction, step: Step): string[] =>
+  restoreLines(transaction.change(step));
 const verbs = (lines: readonly string[]): string =>
   lines.map((line) => (line.startsWith(':') ? ':' : line.slice(0, 2))).join(' ');
 

@@ -13,7 +13,7 @@ const TABLE_FAMILY = { IPv4: 'ip', IPv6: 'ip6' } as const;
  * chains, there is nothing of ours to remove: the result is `nothing` then.
  */
 export async function orNothing<T>(
-  of: {
+  read: {
     readonly family: Family;
     readonly openNetlink: (kind: 'requests') => Netlink;
     readonly nothing: T;
@@ -24,9 +24,9 @@ export async function orNothing<T>(
     return await work();
   } catch (error) {
     if (!isIncompatible(error)) throw error;
-    using connection = new NftConnection(of.openNetlink('requests'));
-    if (await hasOurChains(connection, of.family)) throw error;
-    return of.nothing;
+    using connection = new NftConnection(read.openNetlink('requests'));
+    if (await hasOurChains(connection, read.family)) throw error;
+    return read.nothing;
   }
 }
 

@@ -89,8 +89,8 @@ interface RuleInTable {
 }
 
 /** Translated packets are forwarded as any other; the guard of loopback is for none of these. */
-function isMet(of: { table: IptablesTable; name: string }, isForwarding: boolean): boolean {
-  const { table, name } = of;
+function isMet(chain: { table: IptablesTable; name: string }, isForwarding: boolean): boolean {
+  const { table, name } = chain;
   if (name === FIREWALL) return false;
   const isForTranslated = name === FORWARD || (table === 'nat' && name.endsWith('POSTROUTING'));
   return isForwarding || !isForTranslated;

@@ -26,14 +26,14 @@ export interface Compared {
 export function compareRows(
   knowledge: Knowledge,
   rows: readonly Forwarding[],
-  of: ToCompare,
+  compared: ToCompare,
 ): Compared {
-  const { found, differences } = of;
+  const { found, differences } = compared;
   knowledge.hairpins.reset(found.elements.hairpin);
   for (const id of found.elements.rejected.keys()) knowledge.rejected.add(id);
   // Whether a node port is served at an address depends on all rows.
   for (const row of rows) knowledge.claims.set(servicePortKey(row.id), row);
-  const comparison = new Comparison(knowledge, of);
+  const comparison = new Comparison(knowledge, compared);
   const right = new Set<ServicePortKey>();
   const later: Forwarding[] = [];
   for (const row of rows) {

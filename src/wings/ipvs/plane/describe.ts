@@ -44,7 +44,7 @@ export function describeHairpin(kind: 'missing' | 'foreign', address: string): D
 function linesOf(
   { scheduler, schedulerFlags, persistenceSeconds }: VirtualServer,
   weights: ReadonlyMap<string, number>,
-  of: { readonly captured: CapturedFrontend | undefined; readonly isListed: boolean },
+  frontend: { readonly captured: CapturedFrontend | undefined; readonly isListed: boolean },
 ): string[] {
   const flags = schedulerFlags.length === 0 ? '' : ` ${schedulerFlags.join()}`;
   const persistence = persistenceSeconds === 0 ? '' : ` persistent ${persistenceSeconds}`;
@@ -54,8 +54,8 @@ function linesOf(
     `scheduler ${scheduler}${flags}${persistence}`,
     ...lines.slice(0, MOST_LINES),
     ...(more > 0 ? [`and ${more} more destinations`] : []),
-    ...captureLines(of.captured),
-    ...(of.isListed ? [] : ['not marked as ours']),
+    ...captureLines(frontend.captured),
+    ...(frontend.isListed ? [] : ['not marked as ours']),
   ];
 }
 

@@ -49,9 +49,9 @@ interface Read {
   readonly found: Destinations;
 }
 
-async function destinationsOf({ ipvs }: Kernel, of: Read['some']): Promise<Destinations> {
+async function destinationsOf({ ipvs }: Kernel, servers: Read['some']): Promise<Destinations> {
   try {
-    return await ipvs.destinationsOf([...of.values()].map(({ server }) => server));
+    return await ipvs.destinationsOf([...servers.values()].map(({ server }) => server));
   } catch (error) {
     throw asPlaneError(error);
   }
@@ -93,10 +93,10 @@ interface Examined {
 }
 
 /** Gives destinations that are gone, or serve again. */
-function planPass(pass: Pass, { print }: Kernel, of: Examined): readonly string[] {
-  const { id, draining } = of;
+function planPass(pass: Pass, { print }: Kernel, examined: Examined): readonly string[] {
+  const { id, draining } = examined;
   const { server } = draining;
-  const found = new Map(of.found?.map((each) => [destinationId(each), each]));
+  const found = new Map(examined.found?.map((each) => [destinationId(each), each]));
   const forgotten: string[] = [];
   let left = found.size;
   for (const each of draining.destinations) {
@@ -115,7 +115,7 @@ function planPass(pass: Pass, { print }: Kernel, of: Examined): readonly string[
   }
   print.noteDeleted(forgotten.filter((each) => !found.has(each)).length);
   if (!draining.isRetired || left > 0) return forgotten;
-  if (of.found !== undefined) pass.writes.push({ do: 'delete-server', server });
+  if (examined.found !== undefined) pass.writes.push({ do: 'delete-server', server });
   pass.gone.set(id, server);
   return forgotten;
 }

@@ -7,12 +7,12 @@ import type { CaptureTables } from './capture/model.ts';
  * Virtual servers of ours by id: those in our tables and those with our mark, which outlive a flush of
  * all tables. Does not load IPVS: where it is not loaded there are none.
  */
-export async function ownServers(of: {
+export async function ownServers(parts: {
   readonly ipvs: Ipvs;
   readonly capture: Pick<CaptureTables, 'read'>;
 }): Promise<ReadonlyMap<string, VirtualServerKey>> {
-  const own = new Map((await of.capture.read()).servers);
-  for (const [id, server] of await markedServers(of.ipvs)) own.set(id, server);
+  const own = new Map((await parts.capture.read()).servers);
+  for (const [id, server] of await markedServers(parts.ipvs)) own.set(id, server);
   return own;
 }
 

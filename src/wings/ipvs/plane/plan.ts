@@ -64,10 +64,14 @@ export function planServer(change: ServerChange): ServerPlan {
 }
 
 /** IPVS has rejected a part of `of`: the plane behind has the address from now on. */
-export function planRejected(of: ServerPlan, rejected: ReadonlySet<IpvsWrite>): ServerPlan {
-  const { isRejected, after } = of.change;
-  const plan = planRetired({ ...of.change, before: stateAfter(of, rejected), after: undefined });
-  return isRejected || after === undefined ? plan : { ...plan, reject: keyOfId(of.id) };
+export function planRejected(before: ServerPlan, rejected: ReadonlySet<IpvsWrite>): ServerPlan {
+  const { isRejected, after } = before.change;
+  const plan = planRetired({
+    ...before.change,
+    before: stateAfter(before, rejected),
+    after: undefined,
+  });
+  return isRejected || after === undefined ? plan : { ...plan, reject: keyOfId(before.id) };
 }
 
 /** There are no transactions: all writes but the rejected ones were done, and no address was captured. */

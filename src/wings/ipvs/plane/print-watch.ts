@@ -52,12 +52,12 @@ export class PrintWatch {
   }
 
   /** Undefined: nothing was inspected yet, or a write of ours came between. */
-  async #fingerprint(of: FingerprintExtent): Promise<IpvsFingerprint | undefined> {
+  async #fingerprint(extent: FingerprintExtent): Promise<IpvsFingerprint | undefined> {
     const { print, ipvs } = this.#kernel;
     const { generation } = print;
     if (!this.#parts.isInspected()) return undefined;
     try {
-      const found = await ipvs.fingerprint(of);
+      const found = await ipvs.fingerprint(extent);
       return generation === print.generation ? found : undefined;
     } catch (error) {
       throw asPlaneError(error);

@@ -9,15 +9,18 @@ import { Stage } from './testing/stage.ts';
 /** Half of it is 50: a row of `port` is a virtual server with two destinations, 3. */
 const MOST_WEIGHT = 100;
 
-function port(number: number, of: RowRecipe & { readonly namespace?: string } = {}): Forwarding {
-  const { namespace = 'flood', ...recipe } = of;
+function port(
+  number: number,
+  wanted: RowRecipe & { readonly namespace?: string } = {},
+): Forwarding {
+  const { namespace = 'flood', ...recipe } = wanted;
   const made = row({ name: `s${number}`, frontends: [clusterIp(number)], ...recipe });
   return { ...made, id: { ...made.id, namespace } };
 }
 
-const many = (count: number, of: RowRecipe = {}) =>
-  Array.from({ length: count }, (_, at) => port(at + 1, of));
-const stageWith = (of: Partial<Stage> = {}) => new Stage({ ...of, mostWeight: MOST_WEIGHT });
+const many = (count: number, recipe: RowRecipe = {}) =>
+  Array.from({ length: count }, (_, at) => port(at + 1, recipe));
+const stageWith = (parts: Partial<Stage> = {}) => new Stage({ ...parts, mostWeight: MOST_WEIGHT });
 const added = (rows: readonly Forwarding[]) => rows.map((each) => change('absent', each));
 
 describe('rows of a namespace beyond its share of IPVS', () => {

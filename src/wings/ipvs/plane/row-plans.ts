@@ -71,12 +71,12 @@ export function planExactly(
 }
 
 /** The same plans, where another process has these virtual servers. */
-export function withForeign(of: RowPlans, foreign: ReadonlySet<string>): RowPlans {
-  if (foreign.size === 0) return of;
-  const plans = of.plans.map((plan) =>
+export function withForeign(rowPlans: RowPlans, foreign: ReadonlySet<string>): RowPlans {
+  if (foreign.size === 0) return rowPlans;
+  const plans = rowPlans.plans.map((plan) =>
     foreign.has(plan.id) ? planServer({ ...plan.change, before: FOREIGN_SERVER }) : plan,
   );
-  return { ...of, plans };
+  return { ...rowPlans, plans };
 }
 
 /** With node ports at these addresses. */

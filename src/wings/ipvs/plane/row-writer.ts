@@ -82,9 +82,9 @@ export class RowWriter {
    * Asked before our table says that they are ours: ended in between, the next process would take them
    * for its own.
    */
-  async #withoutForeign(of: RowPlans): Promise<RowPlans> {
-    if (of.unseen.size === 0) return of;
-    return withForeign(of, await this.#kernel.ipvs.existing([...of.unseen.values()]));
+  async #withoutForeign(rowPlans: RowPlans): Promise<RowPlans> {
+    if (rowPlans.unseen.size === 0) return rowPlans;
+    return withForeign(rowPlans, await this.#kernel.ipvs.existing([...rowPlans.unseen.values()]));
   }
 
   async #write(planned: RowPlans, changes: readonly PlaneChange[], basis: Basis): Promise<void> {
@@ -102,12 +102,12 @@ export class RowWriter {
     this.#settle(planned, changes);
   }
 
-  async #perform(of: RowPlans, basis: Basis): Promise<void> {
-    const { plans } = of;
+  async #perform(rowPlans: RowPlans, basis: Basis): Promise<void> {
+    const { plans } = rowPlans;
     const rejections = await perform(this.#kernel, plans);
     this.#reportSurprise(rejections, { plans, basis });
-    this.#note(of, plans);
-    await this.#leaveRejected(of, rejections);
+    this.#note(rowPlans, plans);
+    await this.#leaveRejected(rowPlans, rejections);
   }
 
   #reportSurprise(
@@ -131,8 +131,8 @@ export class RowWriter {
     throw rejectionError(texts, { culprit, unknown: rowsOf(plans) });
   }
 
-  async #leaveRejected(of: RowPlans, rejections: Rejections): Promise<void> {
-    const foreign = of.plans.filter(({ change }) => change.before.isForeign && change.after);
+  async #leaveRejected(rowPlans: RowPlans, rejections: Rejections): Promise<void> {
+    const foreign = rowPlans.plans.filter(({ change }) => change.before.isForeign && change.after);
     this.#warnings.foreign(new Map(foreign.map(({ id, row }) => [id, row])));
     if (rejections.size === 0) return;
     this.#warnings.rejected(rejections);
@@ -144,9 +144,9 @@ export class RowWriter {
       await perform(this.#kernel, left);
     } catch (error) {
       // The other plans are written already, and the caller does not know it.
-      throw asPlaneError(error, rowsOf(of.plans));
+      throw asPlaneError(error, rowsOf(rowPlans.plans));
     }
-    this.#note(of, left);
+    this.#note(rowPlans, left);
   }
 
   #note({ wanted }: RowPlans, plans: readonly ServerPlan[]): void {
@@ -159,13 +159,13 @@ export class RowWriter {
     }
   }
 
-  #settle(of: RowPlans, changes: readonly PlaneChange[]): void {
+  #settle(rowPlans: RowPlans, changes: readonly PlaneChange[]): void {
     const { present, doubtful } = this.#knowledge;
     const asked = new Set(changes.map(({ key }) => key));
-    for (const key of of.rows) {
+    for (const key of rowPlans.rows) {
       doubtful.delete(key);
       if (asked.has(key)) present.delete(key);
-      else if (present.has(key)) present.set(key, this.#statesWritten(of, key));
+      else if (present.has(key)) present.set(key, this.#statesWritten(rowPlans, key));
     }
   }
 

@@ -78,12 +78,12 @@ export function nodePort(port: number): Frontend {
 export function service(
   name: string,
   frontends: readonly Frontend[],
-  of: { readonly hosts: readonly PlacedHost[]; readonly protocol?: Protocol },
+  parts: { readonly hosts: readonly PlacedHost[]; readonly protocol?: Protocol },
 ): Forwarding {
-  const endpoints = of.hosts.map(
+  const endpoints = parts.hosts.map(
     ({ ipv4 }): Endpoint => ({ address: ipv4, port: SERVED_PORT, local: true }),
   );
-  const { protocol = 'TCP' } = of;
+  const { protocol = 'TCP' } = parts;
   return {
     id: { namespace: 'ns', service: name, port: '', protocol, family: 'IPv4' },
     frontends,

@@ -44,10 +44,10 @@ export function fairleadObjects(files: ProxyFiles, images: Images): readonly Jso
 
 /** The DaemonSet that removes what a proxy left. */
 export function cleanupObjects(
-  of: 'fairlead' | 'kube-proxy',
+  proxy: 'fairlead' | 'kube-proxy',
   images: Images,
 ): readonly JsonRecord[] {
-  return objectsOf(`leftovers/${of}.yaml`).map((each) => withImages(each, images));
+  return objectsOf(`leftovers/${proxy}.yaml`).map((each) => withImages(each, images));
 }
 
 /** The image of our manifests, for who names none. */

@@ -46,9 +46,9 @@ export async function runSteps(
 async function runStep(
   kubectl: Kubectl,
   step: Step,
-  of: Omit<StepsRun, 'steps'>,
+  run: Omit<StepsRun, 'steps'>,
 ): Promise<StepResult> {
-  const { isDryRun, listener, signal } = of;
+  const { isDryRun, listener, signal } = run;
   const before = step.isDone && (await asked(step.isDone, signal));
   const because = before?.why ?? [];
   if (before !== undefined && because.length === 0) {

@@ -75,8 +75,10 @@ export function provingService({
   endpoints,
 }: Pick<ClusterView, 'services' | 'endpoints'>): Target | undefined {
   const hasEndpoint = ({ key, clusterIPs: [first = ''] }: ListedService): boolean =>
-    endpoints.some(({ service: of, address, tcpPort }) => {
-      return of === key && tcpPort !== undefined && address.includes(':') === first.includes(':');
+    endpoints.some(({ service: owner, address, tcpPort }) => {
+      return (
+        owner === key && tcpPort !== undefined && address.includes(':') === first.includes(':')
+      );
     });
   const usable = services.filter((each) => each.tcpPorts.length > 0 && hasEndpoint(each));
   const chosen = usable.find(({ key }) => key === FIRST_CHOICE) ?? usable[0];

@@ -67,19 +67,19 @@ export function judgeToken(
 }
 
 export function judgeRights(
-  of: Pick<ClusterView, 'services' | 'endpoints' | 'forbidden'> & {
+  rights: Pick<ClusterView, 'services' | 'endpoints' | 'forbidden'> & {
     readonly everything: boolean;
     readonly secrets: boolean;
   },
 ): BasicFinding {
-  if (of.forbidden.length > 0) {
+  if (rights.forbidden.length > 0) {
     const next =
       'grant this account list and watch of them, as `fairlead outside init` shows, or narrow fairlead.scope';
-    return problem(`not allowed to list ${of.forbidden.join(', ')}`, next);
+    return problem(`not allowed to list ${rights.forbidden.join(', ')}`, next);
   }
-  const seen = `lists ${of.services.length} Services and ${of.endpoints.length} ready endpoints`;
-  if (!of.everything && !of.secrets) return good(`${seen}, and no secrets`);
-  const more = of.everything ? 'everything in the cluster' : 'secrets of all namespaces';
+  const seen = `lists ${rights.services.length} Services and ${rights.endpoints.length} ready endpoints`;
+  if (!rights.everything && !rights.secrets) return good(`${seen}, and no secrets`);
+  const more = rights.everything ? 'everything in the cluster' : 'secrets of all namespaces';
   const next = 'use an account with the least rights: fairlead outside init makes one';
   return warning(`${seen}; the account may also read ${more}`, next);
 }

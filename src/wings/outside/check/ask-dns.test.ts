@@ -11,17 +11,17 @@ const NAME = 'kubernetes.default.svc.cluster.local';
 const QUESTION = { id: 7, name: NAME, type: TYPE_A } as const;
 
 /** The question with an answer of CNAME and address behind it, the names as pointers. */
-function answerTo(question: Buffer, of: { address?: Buffer; rcode?: number } = {}): Buffer {
+function answerTo(question: Buffer, options: { address?: Buffer; rcode?: number } = {}): Buffer {
   const head = Buffer.from(question);
-  head.writeUInt16BE(0x8180 | (of.rcode ?? 0), 2);
-  const address = of.address ?? Buffer.from([10, 96, 0, 1]);
+  head.writeUInt16BE(0x8180 | (options.rcode ?? 0), 2);
+  const address = options.address ?? Buffer.from([10, 96, 0, 1]);
   const type = address.length === 4 ? TYPE_A : TYPE_AAAA;
-  head.writeUInt16BE(of.rcode ? 0 : 2, 6);
+  head.writeUInt16BE(options.rcode ? 0 : 2, 6);
   const record = (kind: number, data: Buffer): Buffer => {
     const fixed = Buffer.from([0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 5, 0, data.length]);
     return Buffer.concat([fixed, data]);
   };
-  if (of.rcode) return head;
+  if (options.rcode) return head;
   return Buffer.concat([head, record(5, Buffer.from([1, 97, 0])), record(type, address)]);
 }
 

@@ -50,19 +50,19 @@ function read(name: string): string {
   }
 }
 
-export function judgeReversePath(of: {
+export function judgeReversePath(links: {
   /** By which packets to pods leave. */
   readonly podLinks: readonly string[];
   /** By which gateways are reached, so answers may come. */
   readonly uplinks: readonly string[];
   readonly strict: readonly string[];
 }): BasicFinding {
-  const others = of.uplinks.filter((link) => !of.podLinks.includes(link));
-  const dropping = others.filter((link) => of.strict.includes(link));
-  if (of.podLinks.length === 0 || dropping.length === 0) {
+  const others = links.uplinks.filter((link) => !links.podLinks.includes(link));
+  const dropping = others.filter((link) => links.strict.includes(link));
+  if (links.podLinks.length === 0 || dropping.length === 0) {
     return good('answers of pods are accepted on the interfaces that have gateways');
   }
-  const out = [...new Set(of.podLinks)].join(', ');
+  const out = [...new Set(links.podLinks)].join(', ');
   return warning(
     `packets to pods leave by ${out}; answers that come by ${dropping.join(', ')} are dropped (rp_filter is strict)`,
     `if answers take that way: sysctl -w net.ipv4.conf.${dropping[0]}.rp_filter=2`,

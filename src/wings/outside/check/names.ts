@@ -45,30 +45,33 @@ export const clusterDns = check('cluster DNS', async (context) => {
 const NO_DNS =
   'not known: set fairlead.clusterDNS, or let the account read Service kube-system/kube-dns';
 
-export function judgeDns(of: {
+export function judgeDns(question: {
   readonly name: string;
   readonly tries: readonly DnsTry[];
   /** Undefined: not known. */
   readonly expected: readonly string[] | undefined;
 }): BasicFinding {
-  const silent = of.tries.filter(({ answer }) => answer === undefined);
+  const silent = question.tries.filter(({ answer }) => answer === undefined);
   if (silent.length > 0) {
     const texts = silent.map(({ server, transport }) => `${server} by ${transport}`);
     const next =
       'repair "routes to pods" first, if it is a problem; else see whether the pods of the DNS Service are ready, and port 53 is open for UDP and TCP';
     return problem(`no answer of ${texts.join(', ')}`, next);
   }
-  const wrong = of.tries.find(({ answer }) => answer?.error !== undefined);
+  const wrong = question.tries.find(({ answer }) => answer?.error !== undefined);
   if (wrong?.answer?.error !== undefined) {
     const next = 'set fairlead.clusterDomain to the domain of the cluster';
-    return problem(`${wrong.server} answers ${wrong.answer.error} for ${of.name}`, next);
+    return problem(`${wrong.server} answers ${wrong.answer.error} for ${question.name}`, next);
   }
-  const [first] = of.tries;
+  const [first] = question.tries;
   const got = first?.answer?.addresses ?? [];
-  if (of.expected !== undefined && !got.some((address) => of.expected?.includes(address))) {
+  if (
+    question.expected !== undefined &&
+    !got.some((address) => question.expected?.includes(address))
+  ) {
     const next = 'these are the addresses of another cluster? correct fairlead.clusterDNS';
     return problem(
-      `${of.name} is ${got.join(', ') || 'nothing'}, not ${of.expected.join(', ')}`,
+      `${question.name} is ${got.join(', ') || 'nothing'}, not ${question.expected.join(', ')}`,
       next,
     );
   }
@@ -105,12 +108,12 @@ async function addressesOf(name: string): Promise<readonly string[]> {
   return [...new Set(addresses.filter((address) => address !== undefined))];
 }
 
-export function judgeNames(of: {
+export function judgeNames(question: {
   readonly name: string;
   readonly addresses: readonly string[];
   readonly expected: readonly string[] | undefined;
 }): BasicFinding {
-  const { name, addresses, expected } = of;
+  const { name, addresses, expected } = question;
   if (addresses.length === 0) {
     return warning(`${name} does not resolve`, NO_NAMES);
   }

@@ -19,12 +19,12 @@ const DROP_IN_FOLDERS = ['/etc', '/run', '/usr/local/lib', '/usr/lib'].map(
 
 export async function findLeaks(
   root: string,
-  of: { readonly servers: readonly string[]; readonly resolver: Resolver },
+  dns: { readonly servers: readonly string[]; readonly resolver: Resolver },
 ): Promise<readonly Leak[]> {
-  const leaks = await resolvedLeaks(root, of.servers);
-  const inFile = among(of.resolver.servers, of.servers);
+  const leaks = await resolvedLeaks(root, dns.servers);
+  const inFile = among(dns.resolver.servers, dns.servers);
   // The file that systemd-resolved writes repeats what the other files say.
-  if (inFile.length === 0 || of.resolver.target?.startsWith('/run/systemd/')) return leaks;
+  if (inFile.length === 0 || dns.resolver.target?.startsWith('/run/systemd/')) return leaks;
   return [...leaks, { file: '/etc/resolv.conf', servers: inFile }];
 }
 

@@ -55,12 +55,12 @@ export async function readResolver(root: string): Promise<Resolver> {
   return { kind: local, target, servers, usesNssResolve };
 }
 
-function kindOf(of: {
+function kindOf(resolver: {
   readonly target: string | undefined;
   readonly text: string;
   readonly servers: readonly string[];
 }): ResolverKind {
-  const { target, text, servers } = of;
+  const { target, text, servers } = resolver;
   const owner = OWNERS.find(([path]) =>
     path.endsWith('/') ? target?.startsWith(path) : target === path,
   );

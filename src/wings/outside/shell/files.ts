@@ -24,16 +24,16 @@ export const GATEWAY_DNS = '198.18.118.3';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Access through the relay. The token is in a file, which is renewed outside. */
-export function shellKubeconfig(of: {
+export function shellKubeconfig(api: {
   readonly server: URL;
   readonly tls: TlsMaterial;
   readonly tokenFile: string | undefined;
   readonly relay: string;
 }): string {
-  const { tls } = of;
+  const { tls } = api;
   const cluster = {
-    server: of.server.href,
-    'proxy-url': `unix://${encodeURI(of.relay)}`,
+    server: api.server.href,
+    'proxy-url': `unix://${encodeURI(api.relay)}`,
     ...(tls.certificateAuthority === undefined
       ? {}
       : { 'certificate-authority-data': base64(tls.certificateAuthority) }),
@@ -41,7 +41,7 @@ export function shellKubeconfig(of: {
     ...(tls.isUnverified ? { 'insecure-skip-tls-verify': true } : {}),
   };
   const user = {
-    ...(of.tokenFile === undefined ? {} : { tokenFile: of.tokenFile }),
+    ...(api.tokenFile === undefined ? {} : { tokenFile: api.tokenFile }),
     ...(tls.clientCertificate === undefined || tls.clientKey === undefined
       ? {}
       : {
@@ -60,20 +60,21 @@ export function shellKubeconfig(of: {
   });
 }
 
-export function shellConfig(of: {
+export function shellConfig(settings: {
   readonly kubeconfig: string;
   readonly namespaces: readonly string[];
   readonly clusterDomain: string;
   /** Lowering it needs a right that a user does not have. */
   readonly oomScoreAdj: number;
 }): string {
-  const scope = of.namespaces.length === 0 ? {} : { scope: { namespaces: of.namespaces } };
+  const scope =
+    settings.namespaces.length === 0 ? {} : { scope: { namespaces: settings.namespaces } };
   return stringify({
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
     mode: 'nftables',
-    clientConnection: { kubeconfig: of.kubeconfig },
-    oomScoreAdj: of.oomScoreAdj,
+    clientConnection: { kubeconfig: settings.kubeconfig },
+    oomScoreAdj: settings.oomScoreAdj,
     conntrack: { maxPerCore: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
     fairlead: {
       nodeObject: 'none',
@@ -83,23 +84,23 @@ export function shellConfig(of: {
       dnsStub: '127.0.0.1:53',
       // Every address of a Service has a route of its own.
       serviceRoutes: 'none',
-      clusterDomain: of.clusterDomain,
+      clusterDomain: settings.clusterDomain,
       ...scope,
     },
   });
 }
 
 /** Names of the cluster are asked of the stub; a resolver asks its next server for those it refuses. */
-export function resolvConf(of: {
+export function resolvConf(network: {
   readonly namespace: string;
   readonly clusterDomain: string;
   readonly hasOtherNetworks: boolean;
 }): string {
-  const { namespace, clusterDomain } = of;
+  const { namespace, clusterDomain } = network;
   const search = [`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain];
   return [
     'nameserver 127.0.0.1',
-    ...(of.hasOtherNetworks ? [`nameserver ${GATEWAY_DNS}`] : []),
+    ...(network.hasOtherNetworks ? [`nameserver ${GATEWAY_DNS}`] : []),
     `search ${search.join(' ')}`,
     'options ndots:2 timeout:2',
     '',

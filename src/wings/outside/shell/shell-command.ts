@@ -134,22 +134,22 @@ async function renewToken(access: ClusterAccess, file: string, signal: AbortSign
 
 function tellNetworks(
   program: NetworkProgram | undefined,
-  of: { readonly isInteractive: boolean; readonly server: URL },
+  shell: { readonly isInteractive: boolean; readonly server: URL },
 ): void {
   if (program === undefined) {
     printWarning(
       'only Services are reachable in this shell: install slirp4netns or pasta for other networks',
     );
   }
-  if (!of.isInteractive) return;
-  printNote(`Services of ${of.server.host} by address and name; exit leaves nothing behind`);
+  if (!shell.isInteractive) return;
+  printNote(`Services of ${shell.server.host} by address and name; exit leaves nothing behind`);
 }
 
 async function runShell(
   folder: string,
-  of: { readonly command: readonly string[]; readonly program: NetworkProgram | undefined },
+  shell: { readonly command: readonly string[]; readonly program: NetworkProgram | undefined },
 ): Promise<number> {
-  const inside = [...ownProgram(), 'shell', '--inside', folder, '--', ...of.command];
+  const inside = [...ownProgram(), 'shell', '--inside', folder, '--', ...shell.command];
   // The signal when this process dies survives the change of namespaces: its owner is the same.
   const args = ['--pdeathsig', 'SIGKILL', 'unshare', ...NAMESPACES, '--', ...inside];
   const running = await startInherited({ command: 'setpriv', args });
@@ -163,13 +163,13 @@ async function runShell(
   let network: RunningProgram | undefined;
   let isOver = false;
   if (isInside) {
-    network = of.program && startNetwork(of.program, running.pid);
+    network = shell.program && startNetwork(shell.program, running.pid);
     const file = join(folder, SHELL_FILES.network);
-    await writeFile(file, of.program ?? 'none');
+    await writeFile(file, shell.program ?? 'none');
     void network?.ended.then(async ({ stderr }) => {
       if (isOver) return;
       printWarning(
-        `only Services are reachable in this shell: ${of.program} ended: ${stderr.trim()}`,
+        `only Services are reachable in this shell: ${shell.program} ended: ${stderr.trim()}`,
       );
       await writeFile(file, 'none');
     });

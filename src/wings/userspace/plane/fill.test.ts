@@ -46,11 +46,11 @@ test('sends few rows of many endpoints in one message, and many of few', async (
 });
 
 test('sends a large row in parts, none of which is too large for the forwarder', async () => {
-  const list = (of: number) =>
+  const list = (count: number) =>
     Array.from(
       { length: 45_000 },
       (_, at) =>
-        `fd00:128:1234:5678:9abc:def0:${of}${at >> 16}:${(at & 0xffff).toString(16)} 65535`,
+        `fd00:128:1234:5678:9abc:def0:${count}${at >> 16}:${(at & 0xffff).toString(16)} 65535`,
     );
   const row = { key: 'evil/s:p/TCP/IPv6', affinitySeconds: 0, frontends: [] };
   const [cluster, local] = [list(1), list(2)];

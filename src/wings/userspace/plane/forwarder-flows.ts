@@ -22,12 +22,12 @@ const ALL = Number.MAX_SAFE_INTEGER;
 export const LISTENER_ADDRESSES: readonly string[] = Object.values(FORWARDER_ADDRESSES);
 
 /** The first connections of the running forwarder; undefined: there is none. */
-export async function readConnections(of: {
+export async function readConnections(options: {
   readonly runFolder: string;
   readonly most: number;
 }): Promise<Answers['connections'] | undefined> {
-  const { control } = currentSockets(of.runFolder);
-  return await askOnce(control, { do: 'connections', most: of.most }, DEADLINE_MS);
+  const { control } = currentSockets(options.runFolder);
+  return await askOnce(control, { do: 'connections', most: options.most }, DEADLINE_MS);
 }
 
 /**

@@ -44,8 +44,8 @@ export async function copyListeners(path: string, timeoutMs: number): Promise<He
     readonly listeners: readonly Omit<HeldListener, 'fd'>[];
   };
   return answer.fds.flatMap((fd, index) => {
-    const of = listeners[index];
-    if (of !== undefined) return [{ fd, source: of.source, isIPv6: of.isIPv6 }];
+    const listener = listeners[index];
+    if (listener !== undefined) return [{ fd, source: listener.source, isIPv6: listener.isIPv6 }];
     closeDescriptor(fd);
     return [];
   });

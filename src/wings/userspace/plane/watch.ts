@@ -35,8 +35,8 @@ export class ForwarderWatch {
   /** The end for which an inspection was requested already. */
   #reportedEndMs = Number.NEGATIVE_INFINITY;
 
-  constructor(of: Watched, onDrift: (drift: Drift) => void) {
-    this.#of = of;
+  constructor(watched: Watched, onDrift: (drift: Drift) => void) {
+    this.#of = watched;
     this.#onDrift = onDrift;
   }
 

@@ -162,7 +162,7 @@ function isSameRule(step: ProofStep, rule: MetRule | undefined): boolean {
 
 function stopOf(
   step: ProofStep,
-  of: { readonly isTurn: boolean; readonly isEnd: boolean; readonly ends: Stop['ends'] },
+  place: { readonly isTurn: boolean; readonly isEnd: boolean; readonly ends: Stop['ends'] },
 ): Stop {
   const goesOn = step.target === undefined ? step.verdict : `${step.verdict} ${step.target}`;
   return {
@@ -170,8 +170,8 @@ function stopOf(
     by: `${step.table}${step.handle === undefined ? ', policy' : ` #${step.handle}`}`,
     does: step.does ?? goesOn,
     kind: step.ours ? 'ours' : 'foreign',
-    ...(of.isTurn ? { isTurn: true } : {}),
-    ...(of.isEnd && of.ends !== undefined ? { ends: of.ends } : {}),
+    ...(place.isTurn ? { isTurn: true } : {}),
+    ...(place.isEnd && place.ends !== undefined ? { ends: place.ends } : {}),
   };
 }
 

@@ -33,15 +33,15 @@ export interface SweepOf {
  * counters to what is left: a sweep corrects them whatever the cause of the error. Clients added
  * meanwhile may be counted twice until the next sweep, never missed. Returns how many it deleted.
  */
-export async function sweepAffinities(tables: Tables, of: SweepOf): Promise<number> {
+export async function sweepAffinities(tables: Tables, sweep: SweepOf): Promise<number> {
   const counted = await readCounts(tables);
   if (counted.size === 0) return 0;
   const left = new Map<Binary, number>();
   let total = 0;
   let deleted = 0;
   for await (const entries of tables.affinities.entries(new AbortController().signal)) {
-    const sticky = of.sticky();
-    const nowNs = of.nowNs();
+    const sticky = sweep.sticky();
+    const nowNs = sweep.nowNs();
     const over: Buffer[] = [];
     for (const { key, value } of entries) {
       const name = key.toString('latin1', AFFINITY_KEY.service, NAME_BYTES);
@@ -91,13 +91,13 @@ async function readCounts({ affinityCounts }: Tables): Promise<Map<Binary, Count
 /** A Service without clients needs no counters: the programs make them again. */
 function writeCounts(
   { affinityCounts }: Tables,
-  of: {
+  counts: {
     readonly counted: ReadonlyMap<Binary, Counted>;
     readonly left: ReadonlyMap<Binary, number>;
   },
 ): void {
-  for (const [name, { added, removed }] of of.counted) {
-    const left = of.left.get(name) ?? 0;
+  for (const [name, { added, removed }] of counts.counted) {
+    const left = counts.left.get(name) ?? 0;
     if (left === 0 && name !== ALL) {
       for (const counter of ['removed', 'added'] as const)
         affinityCounts.delete(keyOf(name, counter));

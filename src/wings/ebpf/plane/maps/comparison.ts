@@ -34,17 +34,17 @@ export class Comparison {
   readonly #expected = new Int32Array(wordsIn(SLOT));
   readonly #expectedBytes = bytesOf(this.#expected);
 
-  constructor(of: {
+  constructor(parts: {
     /** All that the kernel has; those that rows want are taken out. */
     readonly frontends: Map<Binary, Buffer>;
     readonly slots: Buffer;
     readonly differences: Differences;
     readonly podNetwork: PodNetwork | undefined;
   }) {
-    this.#frontends = of.frontends;
-    this.#slots = of.slots;
-    this.#differences = of.differences;
-    this.#podNetwork = of.podNetwork;
+    this.#frontends = parts.frontends;
+    this.#slots = parts.slots;
+    this.#differences = parts.differences;
+    this.#podNetwork = parts.podNetwork;
   }
 
   compare(row: Forwarding): ComparedRow {

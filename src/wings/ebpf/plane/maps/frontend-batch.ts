@@ -20,12 +20,12 @@ export class FrontendBatch {
     this.values = new Int32Array(room * VALUE_WORDS);
   }
 
-  add(of: EntrySource, mayExist: boolean): void {
+  add(source: EntrySource, mayExist: boolean): void {
     if ((this.count + 1) * KEY_WORDS > this.keys.length) this.#double();
     const key = this.count * KEY_WORDS;
-    writeFrontendKey(this.keys, key, of);
+    writeFrontendKey(this.keys, key, source);
     const tag = tagOf(this.keys, key);
-    writeFrontend(this.values, this.count * VALUE_WORDS, { ...of, tag });
+    writeFrontend(this.values, this.count * VALUE_WORDS, { ...source, tag });
     this.mayExist.push(mayExist);
     this.count += 1;
   }

@@ -24,10 +24,10 @@ function addresses(network: number, count: number): string[] {
   );
 }
 
-function rowWith(of: { readonly frontends: number; readonly endpoints: number }): Forwarding {
+function rowWith(counts: { readonly frontends: number; readonly endpoints: number }): Forwarding {
   return rowOf('large', {
-    frontends: addresses(96, of.frontends).map((address) => clusterIp(address)),
-    endpoints: addresses(244, of.endpoints).map((address) => `${address}:80`),
+    frontends: addresses(96, counts.frontends).map((address) => clusterIp(address)),
+    endpoints: addresses(244, counts.endpoints).map((address) => `${address}:80`),
   });
 }
 

@@ -128,8 +128,8 @@ export function tagOf(key: Words, at = 0): number {
   return Math.imul(mixed + word(key, at + 4), TAG_FACTOR) >>> 24;
 }
 
-function word(of: Words, at: number): number {
-  return of[at] ?? 0;
+function word(words: Words, at: number): number {
+  return words[at] ?? 0;
 }
 
 /** `::ffff:` as the machine reads it. */

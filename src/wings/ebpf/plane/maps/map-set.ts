@@ -34,13 +34,13 @@ export function openMaps(pins: Pins): Map<string, BpfMap> | undefined {
 export function pinNewMaps(
   object: BpfObject,
   loaded: LoadedObject,
-  of: { readonly pins: Pins; readonly adopted: ReadonlyMap<string, BpfMap> },
+  parts: { readonly pins: Pins; readonly adopted: ReadonlyMap<string, BpfMap> },
 ): number {
   let count = 0;
   for (const { name } of object.maps) {
     const map = loaded.maps.get(name);
-    if (map === undefined || of.adopted.has(name)) continue;
-    of.pins.pinMap(name, map);
+    if (map === undefined || parts.adopted.has(name)) continue;
+    parts.pins.pinMap(name, map);
     count += 1;
   }
   return count;

@@ -27,12 +27,12 @@ export interface MapSize {
 }
 
 /** The memory of an object's maps for a cluster of this size, by the rules by which they grow. */
-export function mapSizes(maps: readonly MapDefinition[], of: ClusterSize): MapSize[] {
+export function mapSizes(maps: readonly MapDefinition[], cluster: ClusterSize): MapSize[] {
   return maps.map((map) => {
-    const entries = entriesIn(map.name, of);
-    const room = roomOf(map, slotsOrEntries(map.name, entries, of));
+    const entries = entriesIn(map.name, cluster);
+    const room = roomOf(map, slotsOrEntries(map.name, entries, cluster));
     const grown = { ...map, maxEntries: room };
-    const counted = { entries: entries ?? 0, cpus: of.cpus };
+    const counted = { entries: entries ?? 0, cpus: cluster.cpus };
     const bytes = mapMemoryBytes(grown, counted);
     const smaller = { ...map, maxEntries: room / 2 };
     const whileGrowingBytes = room > map.maxEntries ? bytes + mapMemoryBytes(smaller, counted) : 0;
@@ -40,14 +40,14 @@ export function mapSizes(maps: readonly MapDefinition[], of: ClusterSize): MapSi
   });
 }
 
-function entriesIn(name: string, of: ClusterSize): number | undefined {
+function entriesIn(name: string, cluster: ClusterSize): number | undefined {
   switch (name) {
     case 'frontends':
-      return of.servicePorts * of.frontendsPerPort;
+      return cluster.servicePorts * cluster.frontendsPerPort;
     case 'slots':
-      return of.servicePorts * of.endpointsPerPort;
+      return cluster.servicePorts * cluster.endpointsPerPort;
     case 'node_addresses':
-      return of.nodeAddresses;
+      return cluster.nodeAddresses;
     case 'settings':
       return 1;
     default:
@@ -58,8 +58,8 @@ function entriesIn(name: string, of: ClusterSize): number | undefined {
 /**
  * Lists of endpoints are allocated in ranges of standard lengths, which leaves some slots unused.
  */
-function slotsOrEntries(name: string, entries: number | undefined, of: ClusterSize): number {
-  if (name === 'slots') return of.servicePorts * standardLength(of.endpointsPerPort);
+function slotsOrEntries(name: string, entries: number | undefined, cluster: ClusterSize): number {
+  if (name === 'slots') return cluster.servicePorts * standardLength(cluster.endpointsPerPort);
   return entries ?? 0;
 }
 

@@ -45,12 +45,12 @@ function row(more: Partial<Forwarding> = {}): Forwarding {
   };
 }
 
-function wordsOf(of: Forwarding, first: number): { list: string[]; flags: number }[] {
-  const [served] = servedFrontends(of);
+function wordsOf(row: Forwarding, first: number): { list: string[]; flags: number }[] {
+  const [served] = servedFrontends(row);
   assert.ok(served);
-  const sequence = sequenceOf(of, servedFrontends(of), undefined);
-  const key = frontendKeyOf(of, served);
-  const value = frontendValueOf({ row: of, frontend: served, sequence, first });
+  const sequence = sequenceOf(row, servedFrontends(row), undefined);
+  const key = frontendKeyOf(row, served);
+  const value = frontendValueOf({ row: row, frontend: served, sequence, first });
   return [0, 8, 16].map((at) => {
     const word = readOutcome(value, FRONTEND.outcomes + at);
     assert.equal(word.tag, tagOf(new Int32Array(Uint8Array.from(key).buffer)));
@@ -156,10 +156,10 @@ test('decodes an address as it was encoded', () => {
 test('leaves a row to the plane behind when an outcome cannot count its list', () => {
   const most = Array.from({ length: MOST_ENDPOINTS }, () => endpoint(1));
   const frontends = [frontend({ outcomes: { pod: CLUSTER, host: MASQUERADED, outside: LOCAL } })];
-  const flagsOf = (of: Forwarding): number[] => {
-    const sequence = sequenceOf(of, of.frontends, undefined);
+  const flagsOf = (row: Forwarding): number[] => {
+    const sequence = sequenceOf(row, row.frontends, undefined);
     const value = frontendValueOf({
-      row: of,
+      row: row,
       frontend: frontends[0] as Frontend,
       sequence,
       first: 5,

@@ -134,9 +134,9 @@ export interface EntrySource {
 }
 
 /** A node port has the unspecified address of its family. */
-export function writeFrontendKey(target: Words, at: number, of: KeySource): void {
-  const { family, protocol } = of.row.id;
-  const { address, port } = of.frontend;
+export function writeFrontendKey(target: Words, at: number, source: KeySource): void {
+  const { family, protocol } = source.row.id;
+  const { address, port } = source.frontend;
   writeAddress(target, at, address || (family === 'IPv4' ? '0.0.0.0' : '::'));
   target[at + KEY_PORT] = portWord(port) | (PROTOCOL_NUMBER[protocol] << 16);
 }
@@ -152,9 +152,9 @@ const OUTCOME_WORDS = OUTCOME_BYTES / 4;
 export function writeFrontend(
   target: Words,
   at: number,
-  of: EntrySource & { readonly tag: number },
+  source: EntrySource & { readonly tag: number },
 ): void {
-  const { row, frontend, sequence, first, tag } = of;
+  const { row, frontend, sequence, first, tag } = source;
   const flags =
     (row.affinitySeconds > 0 ? OutcomeFlag.affinity : 0) |
     (frontend.allowedSources === undefined ? 0 : OutcomeFlag.ranges) |
@@ -171,9 +171,9 @@ export function writeFrontend(
 function writeOne(
   target: Words,
   at: number,
-  of: { outcome: Outcome; sequence: Sequence; first: number; flags: number; tag: number },
+  written: { outcome: Outcome; sequence: Sequence; first: number; flags: number; tag: number },
 ): void {
-  const { outcome, sequence, first, flags, tag } = of;
+  const { outcome, sequence, first, flags, tag } = written;
   if (outcome.action !== 'forward') {
     const flag = OutcomeFlag[outcome.action];
     writeOutcome(target, at, { first: 0, count: 0, flags: flags | flag, tag });
@@ -212,11 +212,11 @@ export function frontendKeyOf(row: Forwarding, frontend: Frontend): Buffer {
   return bytesOf(key);
 }
 
-export function frontendValueOf(of: EntrySource): Buffer {
+export function frontendValueOf(source: EntrySource): Buffer {
   const key = new Int32Array(wordsIn(FRONTEND_KEY));
-  writeFrontendKey(key, 0, of);
+  writeFrontendKey(key, 0, source);
   const value = new Int32Array(wordsIn(FRONTEND));
-  writeFrontend(value, 0, { ...of, tag: tagOf(key) });
+  writeFrontend(value, 0, { ...source, tag: tagOf(key) });
   return bytesOf(value);
 }
 

@@ -85,12 +85,12 @@ test('finds every unused slot once in ranges that overlap each other and used on
   const range = fc.record({ first: fc.nat(90), length: fc.integer({ min: 1, max: 40 }) });
   const ranges = fc.array(range, { maxLength: 5 });
   fc.assert(
-    fc.property(ranges, ranges, (of, used) => {
+    fc.property(ranges, ranges, (ranges, used) => {
       const slots = (each: readonly SlotRange[]) =>
         each.flatMap(({ first, length }) => Array.from({ length }, (_, at) => first + at));
       const padded = used.map(({ first, length }) => ({ first, length: standardLength(length) }));
-      const found = unusedIn(of, { used, capacity: 100 });
-      const free = new Set(slots(of)).difference(new Set(slots(padded)));
+      const found = unusedIn(ranges, { used, capacity: 100 });
+      const free = new Set(slots(ranges)).difference(new Set(slots(padded)));
       const expected = [...free].filter((slot) => slot < 100);
       const byNumber = (a: number, b: number) => a - b;
       assert.deepEqual(slots(found).sort(byNumber), expected.sort(byNumber));

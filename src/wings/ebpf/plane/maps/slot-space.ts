@@ -24,14 +24,14 @@ export class SlotSpace {
   #resting: { readonly range: SlotRange; readonly untilMs: number }[] = [];
 
   /** `used`: ranges that must not be allocated; they may overlap. */
-  constructor(of: {
+  constructor(options: {
     readonly capacity: number;
     readonly used?: readonly SlotRange[];
     readonly nowMs?: () => number;
   }) {
-    this.#capacity = of.capacity;
-    this.#nowMs = of.nowMs ?? (() => performance.now());
-    const gaps = gapsBetween(of.used ?? [], of.capacity);
+    this.#capacity = options.capacity;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    const gaps = gapsBetween(options.used ?? [], options.capacity);
     this.#uncut = [];
     this.#offer(gaps);
   }
@@ -163,13 +163,14 @@ export function standardLength(count: number): number {
 /** Unused slots of these ranges, each once, in ranges that can be released. */
 export function unusedIn(
   ranges: readonly SlotRange[],
-  of: { readonly used: readonly SlotRange[]; readonly capacity: number },
+  space: { readonly used: readonly SlotRange[]; readonly capacity: number },
 ): SlotRange[] {
-  const isTaken = new Uint8Array(of.capacity);
-  for (const { first, length } of of.used) isTaken.fill(1, first, first + standardLength(length));
+  const isTaken = new Uint8Array(space.capacity);
+  for (const { first, length } of space.used)
+    isTaken.fill(1, first, first + standardLength(length));
   const found: SlotRange[] = [];
   for (const { first, length } of ranges) {
-    const end = Math.min(first + length, of.capacity);
+    const end = Math.min(first + length, space.capacity);
     for (let at = first; at < end; ) {
       const from = at;
       while (at < end && at - from < MOST_EXACT && !isTaken[at]) isTaken[at++] = 1;

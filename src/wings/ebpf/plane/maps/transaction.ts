@@ -119,7 +119,7 @@ export class Transaction {
     return 0;
   }
 
-  #planFrontends(of: {
+  #planFrontends(planned: {
     readonly then: WrittenRow | undefined;
     readonly now: WrittenRow | undefined;
     readonly first: number;
@@ -127,7 +127,7 @@ export class Transaction {
     /** The kernel may have some of its frontends. */
     readonly isFound: boolean;
   }): void {
-    const { then, now, first, stays, isFound } = of;
+    const { then, now, first, stays, isFound } = planned;
     if (then !== undefined && then.served !== now?.served) this.#planDeletions(then, now);
     if (now === undefined) return;
     const { row, sequence } = now;

@@ -30,14 +30,14 @@ export class Hooks {
   readonly #same = new SamePrograms();
   #programs: Programs;
 
-  constructor(of: {
+  constructor(parts: {
     readonly pins: Pins;
     readonly cgroupPath: string;
     readonly programs: Programs;
   }) {
-    this.#pins = of.pins;
-    this.#cgroupPath = of.cgroupPath;
-    this.#programs = of.programs;
+    this.#pins = parts.pins;
+    this.#cgroupPath = parts.cgroupPath;
+    this.#programs = parts.programs;
   }
 
   /** Gives the differences, without a write. */

@@ -46,15 +46,15 @@ export class Ingress {
   /** Undefined: no interface is to have one. */
   #program: BpfProgram | undefined;
 
-  constructor(of: {
+  constructor(parts: {
     readonly pins: Pins;
     /** Those that are to be served now. */
     readonly interfaces: () => readonly number[];
     readonly program: BpfProgram | undefined;
   }) {
-    this.#pins = of.pins;
-    this.#interfaces = of.interfaces;
-    this.#program = of.program;
+    this.#pins = parts.pins;
+    this.#interfaces = parts.interfaces;
+    this.#program = parts.program;
   }
 
   differences(): Difference[] {

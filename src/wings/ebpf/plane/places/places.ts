@@ -11,13 +11,13 @@ export class Places {
   readonly #ingress: Ingress;
   #loaded: LoadedObject;
 
-  constructor(of: {
+  constructor(parts: {
     readonly pins: Pins;
     readonly cgroupPath: string;
     readonly interfaces: () => readonly number[];
     readonly loaded: LoadedObject;
   }) {
-    const { pins, cgroupPath, interfaces, loaded } = of;
+    const { pins, cgroupPath, interfaces, loaded } = parts;
     this.#loaded = loaded;
     this.#hooks = new Hooks({ pins, cgroupPath, programs: loaded.programs });
     this.#ingress = new Ingress({ pins, interfaces, program: loaded.programs.get(INGRESS) });

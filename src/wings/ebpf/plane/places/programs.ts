@@ -16,11 +16,11 @@ export interface Objects {
 /** All programs of a mode, with these maps and new ones for those that are not given. */
 export function loadPrograms(
   { sockets, packets }: Objects,
-  of: { readonly maps: ReadonlyMap<string, BpfMap> },
+  shared: { readonly maps: ReadonlyMap<string, BpfMap> },
 ): LoadedObject {
   const kernel = new KernelTypes();
   const programs = HOOK_NAMES.map((name) => ({ name }));
-  const atSockets = loadObject(sockets, { ...of, kernel, programs });
+  const atSockets = loadObject(sockets, { ...shared, kernel, programs });
   if (packets === undefined) return atSockets;
   try {
     const atPackets = loadObject(packets, {

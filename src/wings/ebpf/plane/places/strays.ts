@@ -51,18 +51,18 @@ function hookOf(link: BpfLink, cgroupId: bigint): HookName | undefined {
  * Links of the machine that `nameOf` recognises as ours, except for the desired ones; returns their
  * names. Not for every poll: it reads all of them.
  */
-function eachStrayLink(of: {
+function eachStrayLink(search: {
   /** Ids. */
   readonly kept: ReadonlySet<number>;
   readonly nameOf: (link: BpfLink, id: number) => string | undefined;
   readonly visit: (link: BpfLink) => void;
 }): string[] {
   return linkIds().flatMap((id) => {
-    const link = of.kept.has(id) ? undefined : openLinkById(id);
+    const link = search.kept.has(id) ? undefined : openLinkById(id);
     try {
-      const name = link && of.nameOf(link, id);
+      const name = link && search.nameOf(link, id);
       if (!link || name === undefined) return [];
-      of.visit(link);
+      search.visit(link);
       return [name];
     } finally {
       link?.close();

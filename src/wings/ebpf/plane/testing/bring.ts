@@ -12,9 +12,9 @@ import { NODE_FACTS } from './node-network.ts';
 export async function bring(
   plane: DataPlane,
   rows: readonly Forwarding[],
-  of: { readonly facts?: NodeFacts; readonly depth?: InspectionDepth } = {},
+  options: { readonly facts?: NodeFacts; readonly depth?: InspectionDepth } = {},
 ): Promise<Inspection> {
-  const { facts = NODE_FACTS, depth = 'everything' } = of;
+  const { facts = NODE_FACTS, depth = 'everything' } = options;
   const inspection = await plane.inspect({ facts, rows }, depth);
   const wrong = rows.filter(({ id }) => !inspection.right.has(servicePortKey(id)));
   await plane.apply(wrong.map((row) => change('unknown', row)));

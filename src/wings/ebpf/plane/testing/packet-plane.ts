@@ -11,7 +11,7 @@ interface Place {
 }
 
 /** Only the programs of mode tc-ebpf: nothing serves what they do not. */
-export function packetPlane(place: Place, of: Partial<PacketOptions> = {}): HooksPlane {
+export function packetPlane(place: Place, options: Partial<PacketOptions> = {}): HooksPlane {
   const packets = compiledProgram('tc');
   return new HooksPlane({
     ...socketOptions(place),
@@ -20,7 +20,7 @@ export function packetPlane(place: Place, of: Partial<PacketOptions> = {}): Hook
       interfaces: [],
       listLinks,
       watchLinks: (onChange, signal) => watchLinks(onChange, signal, { settleMs: 0 }),
-      ...of,
+      ...options,
     },
   });
 }

@@ -13,7 +13,7 @@ import { HooksPlane } from '../plane.ts';
  */
 export interface TestPlace extends OwnPlace {
   readonly object: BpfObject;
-  newPlane(of?: PlaneParts): HooksPlane;
+  newPlane(parts?: PlaneParts): HooksPlane;
   /** Runs a script of Node's inside the group; gives what it printed. */
   inGroup(script: string): Promise<string>;
 }
@@ -36,16 +36,16 @@ export function testPlace(name: string): TestPlace {
   return {
     ...place,
     object,
-    newPlane: (of = {}) =>
+    newPlane: (parts = {}) =>
       new HooksPlane({
-        readObject: () => of.object ?? object,
-        cgroupPath: () => of.cgroup ?? place.cgroup,
-        findCgroup: () => of.cgroup ?? place.cgroup,
-        pinFolder: join(place.pins, of.folder ?? 'fairlead'),
+        readObject: () => parts.object ?? object,
+        cgroupPath: () => parts.cgroup ?? place.cgroup,
+        findCgroup: () => parts.cgroup ?? place.cgroup,
+        pinFolder: join(place.pins, parts.folder ?? 'fairlead'),
         preparePins: () => undefined,
         releasePins: () => undefined,
-        hostCookie: of.hostCookie ?? (() => hostCookie),
-        ...(of.openTables ? { openTables: of.openTables } : {}),
+        hostCookie: parts.hostCookie ?? (() => hostCookie),
+        ...(parts.openTables ? { openTables: parts.openTables } : {}),
       }),
     inGroup: (script) => runInGroup(place.cgroup, script),
   };

@@ -23,7 +23,7 @@ export function clusterIp(address: string, more: Partial<Frontend> = {}): Fronte
 
 export function rowOf(
   service: string,
-  of: {
+  parts: {
     readonly frontends: readonly Frontend[];
     readonly endpoints: readonly string[];
     readonly protocol?: Protocol;
@@ -34,15 +34,15 @@ export function rowOf(
     namespace: 'ns',
     service,
     port: '',
-    protocol: of.protocol ?? 'TCP',
+    protocol: parts.protocol ?? 'TCP',
     family: 'IPv4',
   } as const;
   return {
     id,
-    frontends: of.frontends,
-    clusterEndpoints: of.endpoints.map(endpointOf),
+    frontends: parts.frontends,
+    clusterEndpoints: parts.endpoints.map(endpointOf),
     localEndpoints: [],
-    affinitySeconds: of.affinitySeconds ?? 0,
+    affinitySeconds: parts.affinitySeconds ?? 0,
   };
 }
 

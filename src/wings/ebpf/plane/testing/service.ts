@@ -28,14 +28,14 @@ export function everybody(outcome: Outcome): Outcomes {
 /** An address of a Service; node ports have none. */
 export function frontendAt(
   address: string,
-  of: {
+  parts: {
     readonly kind?: FrontendKind;
     readonly port?: number;
     readonly allowedSources?: readonly string[];
     readonly outcomes?: Outcomes;
   } = {},
 ): Frontend {
-  const { kind = 'cluster-ip', port = 80, allowedSources, outcomes = INTERNAL } = of;
+  const { kind = 'cluster-ip', port = 80, allowedSources, outcomes = INTERNAL } = parts;
   return {
     kind,
     address,
@@ -48,7 +48,7 @@ export function frontendAt(
 /** A Service whose endpoints are all on this node; its family is that of the first address. */
 export function serviceOf(
   service: string,
-  of: {
+  parts: {
     readonly frontends: readonly Frontend[];
     /** Addresses: all hosts of a test serve at the same port. */
     readonly endpoints: readonly string[];
@@ -56,7 +56,7 @@ export function serviceOf(
     readonly affinitySeconds?: number;
   },
 ): Forwarding {
-  const { frontends, endpoints, protocol = 'TCP', affinitySeconds = 0 } = of;
+  const { frontends, endpoints, protocol = 'TCP', affinitySeconds = 0 } = parts;
   const text = endpoints[0] ?? frontends[0]?.address ?? '';
   const family: Family = text.includes(':') ? 'IPv6' : 'IPv4';
   const clusterEndpoints = endpoints.map(

@@ -81,16 +81,22 @@ export interface RowSketch {
   readonly lists?: readonly EndpointList[];
 }
 
-export function row(of: RowSketch): Forwarding {
-  const { name, port = '', protocol = 'TCP', family = 'IPv4', lists = ['cluster', 'local'] } = of;
-  const all = (of.endpoints ?? []).map(endpoint);
+export function row(sketch: RowSketch): Forwarding {
+  const {
+    name,
+    port = '',
+    protocol = 'TCP',
+    family = 'IPv4',
+    lists = ['cluster', 'local'],
+  } = sketch;
+  const all = (sketch.endpoints ?? []).map(endpoint);
   return {
     id: { namespace: 't', service: name, port, protocol, family },
-    frontends: of.frontends,
+    frontends: sketch.frontends,
     clusterEndpoints: lists.includes('cluster') ? all : [],
     localEndpoints: lists.includes('local') ? all.filter(({ local }) => local) : [],
-    affinitySeconds: of.affinitySeconds ?? 0,
-    ...(of.healthCheckPort === undefined ? {} : { healthCheckPort: of.healthCheckPort }),
+    affinitySeconds: sketch.affinitySeconds ?? 0,
+    ...(sketch.healthCheckPort === undefined ? {} : { healthCheckPort: sketch.healthCheckPort }),
   };
 }
 

@@ -46,22 +46,22 @@ export function losesServers(
 export function repairTable(
   batch: NftBatch,
   family: TableFamily,
-  of: {
+  repaired: {
     readonly stored: StoredStructure;
     readonly facts: NodeFacts;
     readonly differences: Differences;
   },
 ): void {
-  const { facts, differences } = of;
+  const { facts, differences } = repaired;
   const shape = SHAPES[family];
   const wanted = { chains: captureChains(facts, family), sets: setSpecs(family) };
-  const isOther = mustBeRebuilt(of.stored, wanted);
+  const isOther = mustBeRebuilt(repaired.stored, wanted);
   if (isOther) {
     const { name } = shape.table;
     differences.add(() => ({ kind: 'different', object: `table ${family} ${name}` }));
     batch.deleteTable(shape.table);
   }
-  const stored = isOther ? NOTHING : of.stored;
+  const stored = isOther ? NOTHING : repaired.stored;
   const tableComment = TABLE_COMMENT;
   const structure = repairStructure(batch, shape, { stored, wanted, tableComment, differences });
   removeForeign(batch, shape, { structure, differences });

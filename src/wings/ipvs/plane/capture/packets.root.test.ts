@@ -236,8 +236,8 @@ for (const way of WAYS) {
         assert.equal((await one(hostOf(from), peer(1, way))).by, 'ipvs');
       }
       const listing = run(['nft', 'list', 'chain', family as string, 'marks', 'late']);
-      const count = (of: string) =>
-        Number(new RegExp(`counter packets (\\d+) .*"${of}"`).exec(listing)?.[1]);
+      const count = (name: string) =>
+        Number(new RegExp(`counter packets (\\d+) .*"${name}"`).exec(listing)?.[1]);
       assert.ok(count('kept') >= 3);
       assert.equal(count('lost'), 0, listing);
     });

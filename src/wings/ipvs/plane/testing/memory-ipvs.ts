@@ -74,8 +74,8 @@ export class MemoryIpvs implements Ipvs {
 
   async fingerprint(): Promise<IpvsFingerprint> {
     const destinations = [...this.held.values()].flatMap((held) => [...held.destinations.values()]);
-    const weights = [...this.held].map(([id, { server, destinations: of }]) =>
-      JSON.stringify([id, server, [...of.values()].map(({ destination }) => destination)]),
+    const weights = [...this.held].map(([id, { server, destinations: held }]) =>
+      JSON.stringify([id, server, [...held.values()].map(({ destination }) => destination)]),
     );
     return {
       digest: weights.sort().join(),

@@ -22,21 +22,21 @@ export class Stage {
 
   /** `of`: another process in the same kernel. */
   constructor(
-    of: {
+    parts: {
       ipvs?: MemoryIpvs;
       capture?: MemoryCapture;
       readonly rowsAtOnce?: number;
       readonly mostWeight?: number;
     } = {},
   ) {
-    this.ipvs = of.ipvs ?? new MemoryIpvs();
-    this.capture = of.capture ?? new MemoryCapture();
+    this.ipvs = parts.ipvs ?? new MemoryIpvs();
+    this.capture = parts.capture ?? new MemoryCapture();
     this.ipvs.isRejected = (write) => {
       this.written.push(textOf(write));
       return false;
     };
-    this.capture.isRejected = (of) => {
-      this.written.push(...Object.keys(of));
+    this.capture.isRejected = (change) => {
+      this.written.push(...Object.keys(change));
       return false;
     };
     this.plane = new IpvsPlane({
@@ -47,8 +47,8 @@ export class Stage {
       prepare: async () => undefined,
       servedByKubeProxy: async () => this.taken,
       onWarning: (message) => this.warnings.push(message),
-      ...(of.rowsAtOnce === undefined ? {} : { rowsAtOnce: of.rowsAtOnce }),
-      ...(of.mostWeight === undefined ? {} : { mostWeight: of.mostWeight }),
+      ...(parts.rowsAtOnce === undefined ? {} : { rowsAtOnce: parts.rowsAtOnce }),
+      ...(parts.mostWeight === undefined ? {} : { mostWeight: parts.mostWeight }),
     });
   }
 

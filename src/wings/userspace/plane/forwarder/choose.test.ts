@@ -6,20 +6,20 @@ function listOf(...slots: readonly number[]): Choices {
   return { size: slots.length, slotAt: (index) => slots[index] ?? -1 };
 }
 
-function chosen(of: {
+function chosen(asked: {
   readonly slots: readonly number[];
   readonly open?: Readonly<Record<number, number>>;
   readonly avoided?: readonly number[];
   readonly tried?: readonly number[];
   readonly draws?: readonly number[];
 }): number | undefined {
-  const draws = [...(of.draws ?? [0, 0])];
+  const draws = [...(asked.draws ?? [0, 0])];
   const choice = {
-    open: (slot: number) => of.open?.[slot] ?? 0,
-    isAvoided: (slot: number) => of.avoided?.includes(slot) ?? false,
+    open: (slot: number) => asked.open?.[slot] ?? 0,
+    isAvoided: (slot: number) => asked.avoided?.includes(slot) ?? false,
     random: () => draws.shift() ?? 0,
   };
-  return choose(choice, listOf(...of.slots), { tried: of.tried, nowMs: 0 });
+  return choose(choice, listOf(...asked.slots), { tried: asked.tried, nowMs: 0 });
 }
 
 describe('choice of an endpoint', () => {

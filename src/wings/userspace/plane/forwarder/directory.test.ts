@@ -63,9 +63,9 @@ function applied(rows: Map<string, WireRow>, change: WireChange): void {
   else {
     const before = rows.get(change.change);
     if (before === undefined) return;
-    const list = (of: 'cluster' | 'local'): string[] => {
-      const { added = [], removed = [] } = change[of] ?? {};
-      return [...new Set(before[of]).difference(new Set(removed)).union(new Set(added))];
+    const list = (name: 'cluster' | 'local'): string[] => {
+      const { added = [], removed = [] } = change[name] ?? {};
+      return [...new Set(before[name]).difference(new Set(removed)).union(new Set(added))];
     };
     rows.set(before.key, {
       key: before.key,
@@ -153,8 +153,8 @@ it('tells threads of endpoints that left their row and have connections, and of 
 });
 
 describe('rows without room', () => {
-  const endpoints = (count: number, of = 0) =>
-    Array.from({ length: count }, (_, index) => `10.${of}.${index >> 8}.${index & 255} 80`);
+  const endpoints = (count: number, number = 0) =>
+    Array.from({ length: count }, (_, index) => `10.${number}.${index >> 8}.${index & 255} 80`);
   // Half of a thousand slots, one of which is nobody's.
   const SHARE = 499;
 

@@ -103,8 +103,8 @@ describe('the forwarder process', () => {
       await client.echo('twenty bytes of text');
     }
     const { endpoints, failed } = await ask(forwarder, { do: 'counts' });
-    const sum = (of: (count: (typeof endpoints)[number]) => number) =>
-      endpoints.reduce((total, count) => total + of(count), 0);
+    const sum = (countOf: (count: (typeof endpoints)[number]) => number) =>
+      endpoints.reduce((total, count) => total + countOf(count), 0);
     assert.equal(
       sum(({ connections }) => connections),
       20,

@@ -286,6 +286,6 @@ export class RowStore {
 
 const NO_CHANGE: WireListChange = { added: [], removed: [] };
 
-function ofBoth<T>(of: (list: EndpointList) => T): Record<EndpointList, T> {
-  return { cluster: of('cluster'), local: of('local') };
+function ofBoth<T>(countOf: (list: EndpointList) => T): Record<EndpointList, T> {
+  return { cluster: countOf('cluster'), local: countOf('local') };
 }

@@ -13,8 +13,8 @@ function served() {
   const row = testRow('web', { local: [FIRST] });
   directory.rows.apply({ set: row });
   const slot = thread.slotOf(QUESTION, FIRST) ?? -1;
-  const count = (name: keyof typeof COUNT, value: number, of = 0) => {
-    const counts = memory.counts[of];
+  const count = (name: keyof typeof COUNT, value: number, number = 0) => {
+    const counts = memory.counts[number];
     if (counts !== undefined) counts[slot * COUNT_FIELDS + COUNT[name]] = value;
   };
   const remove = (list: 'cluster' | 'local') => {

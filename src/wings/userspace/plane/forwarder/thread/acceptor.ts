@@ -63,8 +63,8 @@ export class Acceptor {
   #pausedUntilMs = 0;
   #hadRoom = true;
 
-  constructor(of: AcceptorParts, start: Pick<ThreadStart, 'listeners' | 'mostConnections'>) {
-    this.#of = of;
+  constructor(parts: AcceptorParts, start: Pick<ThreadStart, 'listeners' | 'mostConnections'>) {
+    this.#of = parts;
     this.#mostConnections = start.mostConnections;
     this.#listeners = new Map(
       start.listeners.map(({ fd, source: name, isIPv6 }) => {

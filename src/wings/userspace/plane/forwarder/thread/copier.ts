@@ -51,8 +51,8 @@ export class Copier {
   readonly #of: CopierParts;
   #due: Stream[] = [];
 
-  constructor(of: CopierParts) {
-    this.#of = of;
+  constructor(parts: CopierParts) {
+    this.#of = parts;
   }
 
   /** An event at the socket that the stream comes from. */

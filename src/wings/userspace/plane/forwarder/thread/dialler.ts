@@ -51,9 +51,9 @@ export class Dialler {
   readonly #asked = new Map<number, Pair>();
   #lastQuestion = 0;
 
-  constructor(of: DiallerParts) {
-    this.#of = of;
-    const { counts, avoidance } = of;
+  constructor(parts: DiallerParts) {
+    this.#of = parts;
+    const { counts, avoidance } = parts;
     this.#choiceBy = {
       open: (slot) => counts.open(slot),
       isAvoided: (slot, nowMs) => avoidance.isAvoided(slot, nowMs),

@@ -17,8 +17,8 @@ export class Endings {
   readonly #pairs = new Set<Pair>();
   readonly #of: EndingParts;
 
-  constructor(of: EndingParts) {
-    this.#of = of;
+  constructor(parts: EndingParts) {
+    this.#of = parts;
   }
 
   /** In the order in which they were opened. */

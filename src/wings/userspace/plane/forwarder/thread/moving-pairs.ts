@@ -24,8 +24,8 @@ export class MovingPairs {
   /** Given, and not known to be taken yet: open, but not watched. */
   #given: readonly MovedPair[] = [];
 
-  constructor(of: MovingParts) {
-    this.#of = of;
+  constructor(parts: MovingParts) {
+    this.#of = parts;
   }
 
   /** Every open pair without a byte in hand. Bytes that arrive meanwhile wait in the kernel. */

@@ -82,17 +82,17 @@ export class Pair {
   before: Pair | undefined = undefined;
   after: Pair | undefined = undefined;
 
-  constructor(of: PairStart) {
-    this.isIPv6 = (of.client.meta & IPV6) !== 0;
-    this.client = of.client;
-    this.frontend = of.frontend;
-    this.source = of.source;
-    this.openedAtMs = of.openedAtMs;
-    this.hopLimit = of.hopLimit;
+  constructor(start: PairStart) {
+    this.isIPv6 = (start.client.meta & IPV6) !== 0;
+    this.client = start.client;
+    this.frontend = start.frontend;
+    this.source = start.source;
+    this.openedAtMs = start.openedAtMs;
+    this.hopLimit = start.hopLimit;
     this.toEndpoint = new Stream(this, COUNT.bytesToEndpoint);
     this.toClient = new Stream(this, COUNT.bytesToClient);
-    this.toEndpoint.from = of.clientFd;
-    this.toClient.to = of.clientFd;
+    this.toEndpoint.from = start.clientFd;
+    this.toClient.to = start.clientFd;
   }
 
   get clientFd(): number {

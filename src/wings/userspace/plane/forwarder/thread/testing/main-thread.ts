@@ -62,7 +62,7 @@ export class TestMainThread {
   readonly #waiting = new Map<number, (message: FromThread) => void>();
   #lastId = 0;
 
-  constructor(of: {
+  constructor(options: {
     readonly address: string;
     readonly source?: SourceClass;
     readonly mostConnections?: number;
@@ -71,23 +71,23 @@ export class TestMainThread {
     readonly accepts?: boolean;
     readonly keepsClientAddress?: boolean;
   }) {
-    const { source = 'pod', mostConnections = 100_000, accepts = true } = of;
+    const { source = 'pod', mostConnections = 100_000, accepts = true } = options;
     this.#accepts = accepts;
-    this.listener = openListener(of.address);
+    this.listener = openListener(options.address);
     this.memory = openSharedMemory(ROW_MEMORY_BYTES);
     this.#writer = new RowWriter(this.memory.rows);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const workerData: ThreadStart = {
-      listeners: [{ fd: this.listener.fd, source, isIPv6: of.address.includes(':') }],
+      listeners: [{ fd: this.listener.fd, source, isIPv6: options.address.includes(':') }],
       wakeFd: this.#wakeFd,
-      keepsClientAddress: of.keepsClientAddress ?? true,
+      keepsClientAddress: options.keepsClientAddress ?? true,
       port: port2,
       memory: this.memory,
       counts: this.counts,
       mostConnections,
-      halfClosedMs: of.halfClosedMs ?? HALF_CLOSED_MS,
-      ports: of.ports ?? KEPT_PORTS,
+      halfClosedMs: options.halfClosedMs ?? HALF_CLOSED_MS,
+      ports: options.ports ?? KEPT_PORTS,
     };
     const execArgv = process.execArgv.filter((arg) => arg.startsWith('--cpu-prof'));
     this.#worker = new Worker(WORKER, { workerData, transferList: [port2], execArgv });

@@ -131,7 +131,7 @@ async function ask(socket: Socket, plan: Plan): Promise<string> {
 }
 
 /** Checks `count` streams, `atOnce` at a time, in all endings; returns what was wrong. */
-export async function askStreams(of: {
+export async function askStreams(options: {
   readonly host: string;
   readonly port: number;
   readonly count: number;
@@ -141,15 +141,15 @@ export async function askStreams(of: {
   const faults: string[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    for (let number = next++; number < of.count; number = next++) {
+    for (let number = next++; number < options.count; number = next++) {
       const ending = ENDINGS[number % ENDINGS.length] ?? 'client-first';
-      const size = (): number => 1 + Math.floor(Math.random() ** 3 * of.mostBytes);
+      const size = (): number => 1 + Math.floor(Math.random() ** 3 * options.mostBytes);
       const plan = { ending, toServer: size(), toClient: size(), seed: number };
-      const fault = await askOne(of, plan);
+      const fault = await askOne(options, plan);
       if (fault !== '') faults.push(`${ending} ${JSON.stringify(plan)}: ${fault}`);
     }
   };
-  await Promise.all(Array.from({ length: of.atOnce }, work));
+  await Promise.all(Array.from({ length: options.atOnce }, work));
   return faults;
 }
 
