@@ -1,7 +1,7 @@
-import type { ServicePortId } from '../forwarding/model.ts';
+import { type ServicePortId, servicePortName } from '../forwarding/model.ts';
 import type { NotServedFrontend } from '../forwarding/not-served.ts';
+import { notServedLine } from './address-watch.ts';
 import type { Events } from './events.ts';
-import { notServedLine } from './not-served-line.ts';
 import type { AgentObserver } from './observer.ts';
 
 /**
@@ -39,4 +39,19 @@ function withoutForeignNames(report: NotServedFrontend): NotServedFrontend {
 
 function serviceOf({ namespace, service }: ServicePortId): { namespace: string; name: string } {
   return { namespace, name: service };
+}
+
+/** Shorter delays are not worth an Event, and a large Service changes often on every node of the cluster. */
+const NOTICED_AFTER_MS = 1000;
+
+/** Events for the owner of a Service that is so large that it is written in parts. */
+export function pacedEvents(events: Pick<Events, 'servicePaced'>): AgentObserver {
+  return {
+    onPart: ({ id, objectCount, elapsedMs }) => {
+      if (elapsedMs < NOTICED_AFTER_MS) return;
+      const objects = objectCount.toLocaleString('en-US');
+      const note = `${servicePortName(id)} is written in parts: it has up to ${objects} kernel objects`;
+      events.servicePaced({ namespace: id.namespace, name: id.service }, note);
+    },
+  };
 }

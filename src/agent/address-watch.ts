@@ -1,7 +1,7 @@
-import { servicePortName } from '../forwarding/model.ts';
-import type { NotServedFrontend } from '../forwarding/not-served.ts';
+import { endpointKey } from '../forwarding/endpoints.ts';
+import { servicePortKey, servicePortName } from '../forwarding/model.ts';
+import type { NotServedFrontend, NotServedReason } from '../forwarding/not-served.ts';
 import { notServedText } from '../forwarding/not-served-text.ts';
-import type { AddressReport, NotServedAddress } from './address-report.ts';
 import type { Context } from './context.ts';
 import { failureOf } from './failure.ts';
 import type { HeldPort, HostSockets, SocketOwner } from './host-sockets.ts';
@@ -11,7 +11,6 @@ import {
   type NodePortConflict,
   nodePortConflicts,
 } from './node-port-conflicts.ts';
-import { frontendKey, notServedAddress, notServedLine } from './not-served-line.ts';
 
 const LOOK_EVERY_MS = 5_000;
 /** Further ones are counted, and not reported one by one. */
@@ -117,4 +116,35 @@ export class AddressWatch {
       return new Map();
     }
   }
+}
+
+/** Addresses that are not served, and node ports that take clients from a process. */
+export interface AddressReport {
+  readonly notServed: Readonly<Record<NotServedReason, number>>;
+  readonly conflicts: readonly NodePortConflict[];
+}
+
+/** An address that is not served, for people. */
+export interface NotServedAddress {
+  /** `namespace/name:port`. */
+  readonly service: string;
+  /** `external-ip 10.96.7.7:80/TCP`. */
+  readonly address: string;
+  readonly reason: NotServedReason;
+  readonly why: string;
+}
+
+/** `external-ip 10.96.7.7:80 is not served: it is in the Service CIDR 10.96.0.0/16`. */
+export function notServedLine(refused: NotServedFrontend): string {
+  return `${notServedAddress(refused)} is not served: ${notServedText(refused.notServed)}`;
+}
+
+/** `external-ip 10.96.7.7:80/TCP`. */
+function notServedAddress({ row, frontend }: NotServedFrontend): string {
+  const where = frontend.kind === 'node-port' ? String(frontend.port) : endpointKey(frontend);
+  return `${frontend.kind} ${where}/${row.id.protocol}`;
+}
+
+function frontendKey(refused: NotServedFrontend): string {
+  return [servicePortKey(refused.row.id), notServedLine(refused)].join(' ');
 }

@@ -3,7 +3,7 @@ import type { ServerReport } from '../cluster/server-report.ts';
 import type { SourceHealth } from '../cluster/source.ts';
 import type { AffinityFill } from '../dataplanes/contract.ts';
 import type { Family } from '../forwarding/model.ts';
-import type { AddressReport } from './address-report.ts';
+import type { AddressReport } from './address-watch.ts';
 import { describeAffinity, hasAffinityRoom } from './affinity-watch.ts';
 import type { Condition, Conditions, FamilyCondition } from './conditions.ts';
 import type { SeenDrift } from './drift-log.ts';

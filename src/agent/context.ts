@@ -3,7 +3,7 @@ import type { Logger } from '../log/logger.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Random } from '../time/retry-delay.ts';
 import type { Intake } from './intake.ts';
-import type { Observers } from './observers.ts';
+import type { Observers } from './observer.ts';
 import type { Outstanding } from './outstanding.ts';
 import type { Propagations } from './propagation.ts';
 

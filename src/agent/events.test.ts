@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { until } from '../time/testing/until.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
-import { TokenBucket } from './event-rate.ts';
-import { type EventPost, Events } from './events.ts';
+import { type EventPost, Events, TokenBucket } from './events.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 15, 9, 28, 7, 904);
 const ABOUT = { nodeName: 'node1', hostName: 'host1' };

@@ -6,7 +6,7 @@ import type { ModeNeeds } from '../config/modes.ts';
 import type { NodeFacts } from '../dataplanes/contract.ts';
 import { ForwardingTable } from '../forwarding/table.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import type { ObjectChange } from './history/object-change.ts';
+import type { ObjectChange } from './history/happenings.ts';
 import type { HeldPort } from './host-sockets.ts';
 import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
 

@@ -1,6 +1,11 @@
-import { HistogramSeries } from './metrics/histogram-series.ts';
-import { LabelledSeries } from './metrics/labelled-series.ts';
-import { CONTENT_TYPE, headText, type MetricType, sampleText } from './metrics/series-text.ts';
+import {
+  CONTENT_TYPE,
+  HistogramSeries,
+  headText,
+  LabelledSeries,
+  type MetricType,
+  sampleText,
+} from './metrics/labelled-series.ts';
 
 export interface MetricDefinition<L extends string> {
   readonly name: string;

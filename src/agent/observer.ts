@@ -3,9 +3,10 @@ import type { Drift, Inspection, InspectionDepth, NodeFacts } from '../dataplane
 import type { Family, ServicePortId } from '../forwarding/model.ts';
 import type { NotServedFrontend } from '../forwarding/not-served.ts';
 import type { Change } from '../forwarding/table.ts';
+import type { Logger } from '../log/logger.ts';
 import type { Failure } from './failure.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
-import type { ObjectChange } from './history/object-change.ts';
+import type { ObjectChange } from './history/happenings.ts';
 import type { NodePortConflict } from './node-port-conflicts.ts';
 
 /** An object came, changed or went. */
@@ -128,4 +129,25 @@ export interface AgentObserver {
   onHealthCheck?(service: string, check: ServiceHealthCheck | undefined): void;
   /** A condition became false, or true again. */
   onCondition?(name: string, isTrue: boolean): void;
+}
+
+/** Calls every observer; none of them can disturb the others, or the agent. */
+export class Observers {
+  readonly #observers: readonly AgentObserver[];
+  readonly #log: Logger;
+
+  constructor(observers: readonly AgentObserver[], log: Logger) {
+    this.#observers = observers;
+    this.#log = log;
+  }
+
+  tell(what: (observer: AgentObserver) => void): void {
+    for (const observer of this.#observers) {
+      try {
+        what(observer);
+      } catch (error) {
+        this.#log.error({ err: error }, 'an observer of the agent failed');
+      }
+    }
+  }
 }

@@ -2,7 +2,7 @@ import type { ServerReport } from '../cluster/server-report.ts';
 import type { SourceHealth } from '../cluster/source.ts';
 import type { AffinityFill } from '../dataplanes/contract.ts';
 import type { NodeView, ServicePortKey } from '../forwarding/model.ts';
-import type { AddressReport, NotServedAddress } from './address-report.ts';
+import type { AddressReport, NotServedAddress } from './address-watch.ts';
 import type { Conditions } from './conditions.ts';
 import type { SeenDrift } from './drift-log.ts';
 import type { RowFailure } from './entry.ts';

@@ -1,5 +1,5 @@
 import type { DefineSeries } from '../agent/metrics/agent-metrics.ts';
-import type { FailureNames } from '../agent/metrics/failure-names.ts';
+import type { FailureNames } from '../agent/metrics/kube-proxy-metrics.ts';
 import type { ModeName } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
 import type { DataPlane, Desired, KernelFrontend, NodeFacts } from '../dataplanes/contract.ts';

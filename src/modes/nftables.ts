@@ -1,4 +1,4 @@
-import type { FailureNames } from '../agent/metrics/failure-names.ts';
+import type { FailureNames } from '../agent/metrics/kube-proxy-metrics.ts';
 import { TABLE_OF_FAMILY } from '../dataplanes/nftables/chains.ts';
 import { NftablesPlane } from '../dataplanes/nftables/plane.ts';
 import { renderTable } from '../dataplanes/nftables/render.ts';

@@ -50,7 +50,7 @@ export const QUOTAS: readonly PlantedQuota[] = [
   },
   {
     bound: 'affinity clients of a list, nftables',
-    file: 'src/dataplanes/nftables/quota.ts',
+    file: 'src/dataplanes/nftables/draw-clauses.ts',
     replace: 'MOST_CLIENTS_OF_A_LIST / 2',
     by: 'MOST_CLIENTS_OF_A_LIST * 8',
   },
@@ -204,7 +204,7 @@ export const QUOTAS: readonly PlantedQuota[] = [
   },
   {
     bound: 'Events that wait',
-    file: 'src/agent/event-queue.ts',
+    file: 'src/agent/events.ts',
     replace: ' && !this.#makeRoomFor(lane)',
     by: '',
   },

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { tryRun } from '../../../lab/host/run.ts';
 import { MODE_NAMES } from '../../../src/config/modes.ts';
 import { modeNamed } from '../../../src/modes/registry.ts';
-import { dnsUnitText } from '../../../src/wings/outside/dns/unit-text.ts';
+import { dnsUnitText } from '../../../src/wings/outside/dns/apply.ts';
 import { unitText } from '../../../src/wings/outside/unit-text.ts';
 
 const { exitCode } = await tryRun(['sh', '-c', 'command -v systemd-analyze']);

@@ -1,8 +1,7 @@
-import type { SliceObject } from '../../cluster/objects.ts';
+import type { NodeObject, ServiceObject, SliceObject } from '../../cluster/objects.ts';
 import type { Stamp } from '../../cluster/stamp.ts';
 import type { Happening } from './entry.ts';
 import { nodeFieldChanges, serviceFieldChanges, sliceFieldChanges } from './field-changes.ts';
-import type { ObjectChange } from './object-change.ts';
 import { MOST_COMPARED, movesBetween } from './slice-moves.ts';
 
 /** What happened to a Service, by its name. */
@@ -99,3 +98,21 @@ function written(stamp: Stamp | undefined): Stamp {
 }
 
 const NOT_KNOWN: Stamp = Object.freeze({ resourceVersion: '', writers: Object.freeze([]) });
+
+interface ChangeOf<K extends string, T> {
+  readonly kind: K;
+  /** `namespace/name`; the name of a Node. */
+  readonly key: string;
+  /** Undefined: it is new to this node. */
+  readonly before: T | undefined;
+  /** Undefined: it was deleted. */
+  readonly after: T | undefined;
+  /** Undefined: a new list differs, and no event told of it; or it comes from a manifest. */
+  readonly stamp: Stamp | undefined;
+}
+
+/** An object of the API as it was and as it is. */
+export type ObjectChange =
+  | ChangeOf<'service', ServiceObject>
+  | ChangeOf<'slice', SliceObject>
+  | ChangeOf<'node', NodeObject>;

@@ -3,9 +3,8 @@ import type { Drift, NodeFacts } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { AgentObserver, InspectionReport, StepFailure } from '../observer.ts';
 import { awaitsKernel, type Happening, type HistoryEntry, type Settled } from './entry.ts';
-import { happeningsOf } from './happenings.ts';
+import { happeningsOf, type ObjectChange } from './happenings.ts';
 import { namesOf, shortened } from './names.ts';
-import type { ObjectChange } from './object-change.ts';
 import { bytesOf, pack, unpack } from './pack.ts';
 import { HistoryRing, type RingLimits } from './ring.ts';
 

@@ -1,5 +1,4 @@
 import type { HistoryEntry } from './entry.ts';
-import { WeightClasses } from './weight-classes.ts';
 
 export interface RingLimits {
   readonly entries: number;
@@ -170,4 +169,35 @@ export class HistoryRing {
 /** Empty for entries that concern the whole node. */
 function namespaceOf(service: string): string {
   return service.slice(0, Math.max(0, service.indexOf('/')));
+}
+
+/**
+ * Finds a key whose weight is within a factor of two of the largest, at a constant cost: keys of
+ * similar weight share a class, the one that entered it first in front.
+ */
+class WeightClasses {
+  readonly #classes: Set<string>[] = [];
+  readonly #classOf = new Map<string, number>();
+
+  /** 0: forget the key. */
+  set(key: string, weight: number): void {
+    const now = weight <= 0 ? undefined : 32 - Math.clz32(weight);
+    const before = this.#classOf.get(key);
+    if (now === before) return;
+    if (before !== undefined) this.#classes[before]?.delete(key);
+    if (now === undefined) {
+      this.#classOf.delete(key);
+      return;
+    }
+    this.#classOf.set(key, now);
+    while (this.#classes.length <= now) this.#classes.push(new Set());
+    this.#classes[now]?.add(key);
+  }
+
+  heaviest(): string | undefined {
+    for (let index = this.#classes.length - 1; index >= 0; index--) {
+      for (const key of this.#classes[index] ?? []) return key;
+    }
+    return undefined;
+  }
 }

@@ -1,3 +1,4 @@
+import { FAMILIES } from '../../forwarding/model.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type GaugeMetric, MetricSet } from '../metrics.ts';
 import type { NoLocalCount } from '../no-local.ts';
@@ -6,15 +7,11 @@ import type { Probe } from '../servers/health-server.ts';
 import type { RelayCounts } from '../servers/localhost-relay.ts';
 import type { MetricsText } from '../servers/metrics-server.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
-import { type ConntrackFill, ConntrackMetrics } from './conntrack-metrics.ts';
-import type { FailureNames } from './failure-names.ts';
 import { HookMetrics, type ReadAttachments } from './hook-metrics.ts';
-import { type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
+import { type FailureNames, type FlowsReconciled, KubeProxyMetrics } from './kube-proxy-metrics.ts';
 import { defineKubernetes, type KubernetesAbout } from './kubernetes-metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
-import { type Pressure, PressureMetrics } from './pressure-metrics.ts';
 import { ProcessMetrics } from './process-metrics.ts';
-import { RelayMetrics } from './relay-metrics.ts';
 import { ServiceMetrics, type ServiceReading } from './service-metrics.ts';
 
 /** Defines series in the set, and gives what reads their values for a scrape. */
@@ -146,4 +143,124 @@ function defineHealthchecks(set: MetricSet) {
     labels: ['name', 'type', 'status'],
   });
   return { last, total };
+}
+
+interface ConntrackFill {
+  readonly entries: number;
+  /** 0: the kernel has no limit. */
+  readonly limit: number;
+}
+
+/** How full the connection tracking table is: when it is, the kernel drops new connections. */
+class ConntrackMetrics {
+  readonly #set: MetricSet;
+  readonly #read: () => ConntrackFill | undefined;
+  #metrics: ReturnType<typeof defineConntrack> | undefined;
+
+  /** `read` returns undefined while the kernel has no such table: then there are no series. */
+  constructor(set: MetricSet, read: () => ConntrackFill | undefined) {
+    this.#set = set;
+    this.#read = read;
+  }
+
+  take(): void {
+    const fill = this.#read();
+    if (fill === undefined) return;
+    this.#metrics ??= defineConntrack(this.#set);
+    this.#metrics.entries.set(fill.entries);
+    this.#metrics.limit.set(fill.limit);
+  }
+}
+
+function defineConntrack(set: MetricSet) {
+  return {
+    entries: set.gauge({
+      name: 'fairlead_conntrack_entries',
+      help: 'Entries of the connection tracking table in this network namespace',
+    }),
+    limit: set.gauge({
+      name: 'fairlead_conntrack_entries_limit',
+      help: 'Entries that the connection tracking table may have; 0 if there is no limit',
+    }),
+  };
+}
+
+/** Load by clients, and what was dropped because of it. */
+interface Pressure {
+  /** Open connections to the servers. */
+  readonly connectionCount: number;
+  /** Connections closed early because of the limit. */
+  readonly evictedConnectionCount: number;
+  /** Log lines dropped because the output was blocked. */
+  readonly droppedLogLineCount: number;
+}
+
+class PressureMetrics {
+  readonly #metrics: ReturnType<typeof definePressure>;
+  readonly #read: () => Pressure;
+
+  constructor(set: MetricSet, read: () => Pressure) {
+    this.#metrics = definePressure(set);
+    this.#read = read;
+  }
+
+  take(): void {
+    const { connectionCount, evictedConnectionCount, droppedLogLineCount } = this.#read();
+    this.#metrics.connections.set(connectionCount);
+    this.#metrics.evicted.replace(evictedConnectionCount);
+    this.#metrics.droppedLines.replace(droppedLogLineCount);
+  }
+}
+
+function definePressure(set: MetricSet) {
+  return {
+    connections: set.gauge({
+      name: 'fairlead_server_connections',
+      help: 'Open connections to the health, Service health and metrics servers',
+    }),
+    evicted: set.counter({
+      name: 'fairlead_server_connections_evicted_total',
+      help: 'Connections closed early because a server reached its connection limit',
+    }),
+    droppedLines: set.counter({
+      name: 'fairlead_log_lines_dropped_total',
+      help: 'Log lines dropped because the output was blocked',
+    }),
+  };
+}
+
+/** kube-proxy's metrics; it has them only where the feature gate is enabled. */
+class RelayMetrics {
+  readonly #metrics: ReturnType<typeof defineRelay>;
+  readonly #read: () => RelayCounts;
+
+  constructor(set: MetricSet, read: () => RelayCounts) {
+    this.#metrics = defineRelay(set);
+    this.#read = read;
+  }
+
+  take(): void {
+    const { listeners, listenFailures } = this.#read();
+    for (const family of FAMILIES) {
+      this.#metrics.listeners.set(listeners[family], family);
+      this.#metrics.failures.replace(listenFailures[family], family);
+    }
+  }
+}
+
+function defineRelay(set: MetricSet) {
+  const prefix = 'kubeproxy_nftables_localhost_nodeport';
+  const labels = ['ip_family'];
+  return {
+    listeners: set.gauge({
+      name: `${prefix}_listeners`,
+      help: 'Node ports with a listener on loopback',
+      labels,
+    }),
+    failures: set.counter({
+      name: `${prefix}_listener_creation_failures_total`,
+      help: 'Failed attempts to listen on loopback for a node port',
+      labels,
+    }),
+  };
 }

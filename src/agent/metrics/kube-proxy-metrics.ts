@@ -13,7 +13,6 @@ import type {
 } from '../observer.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import { NETWORK_PROGRAMMING_SECONDS, SYNC_SECONDS } from './buckets.ts';
-import type { FailureNames } from './failure-names.ts';
 
 export interface KubeProxyMetricsOptions {
   readonly set: MetricSet;
@@ -197,4 +196,13 @@ function defineFailures(set: MetricSet, names: FailureNames) {
     partialWrites: optional(names.partialWrites, 'Cumulative failed writes of changes'),
     cleanups: optional(names.cleanups, 'Cumulative failed deletions of leftovers'),
   };
+}
+
+/** Names, behind `kubeproxy_sync_proxy_rules_`, that kube-proxy has for failures in a mode. */
+export interface FailureNames {
+  readonly writes: string;
+  /** For changes only, not for full syncs. */
+  readonly partialWrites?: string;
+  /** For inspections, which delete what belongs to no row. */
+  readonly cleanups?: string;
 }

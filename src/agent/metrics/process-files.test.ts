@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { networkBytes, softLimit, startSeconds, virtualMemoryBytes } from './process-files.ts';
+import { networkBytes, softLimit, startSeconds, virtualMemoryBytes } from './process-metrics.ts';
 
 const LIMITS = `Limit                     Soft Limit           Hard Limit           Units
 Max open files            20000                524288               files

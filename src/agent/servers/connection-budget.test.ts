@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Admittable, ConnectionBudget, limitsFor } from './connection-budget.ts';
-import { sourceKey } from './source-key.ts';
+import { type Admittable, ConnectionBudget, limitsFor, sourceKey } from './connection-budget.ts';
 
 class FakeConnection implements Admittable {
   readonly source: string;

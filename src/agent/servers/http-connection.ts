@@ -1,10 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import type net from 'node:net';
-import type { Admittable, ConnectionBudget } from './connection-budget.ts';
+import { type Admittable, type ConnectionBudget, sourceKey } from './connection-budget.ts';
 import { MAX_HEAD_BYTES, type RequestHead, readHead } from './http-head.ts';
 import type { Handler, Reply } from './reply.ts';
 import { handlerError, type ServerProblemListener } from './server-error.ts';
-import { sourceKey } from './source-key.ts';
 
 export interface ConnectionOptions {
   readonly handler: Handler;

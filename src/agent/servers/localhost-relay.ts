@@ -1,5 +1,6 @@
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import {
+  type Endpoint,
   type Family,
   type Forwarding,
   type ServicePortKey,
@@ -11,7 +12,6 @@ import type { Random } from '../../time/retry-delay.ts';
 import type { Acknowledged, AgentObserver } from '../observer.ts';
 import { keepServing } from './keep-serving.ts';
 import { openRelay, type RelaySlots } from './relay.ts';
-import { type RelayRoute, RelayTarget } from './relay-target.ts';
 import type { ServerProblemListener } from './server-error.ts';
 
 export interface LocalhostRelayOptions {
@@ -194,4 +194,48 @@ function portsOf(row: Forwarding): { key: string; wanted: WantedPort }[] {
     const wanted = { owner: servicePortKey(row.id), name, family, port, route };
     return [{ key: `${family} ${port}`, wanted }];
   });
+}
+
+/** The endpoints of one node port on loopback. */
+interface RelayRoute {
+  readonly endpoints: readonly Endpoint[];
+  /** 0: no session affinity. */
+  readonly affinitySeconds: number;
+}
+
+/**
+ * Chooses an endpoint for each connection. All clients on loopback have one address, so with
+ * session affinity all share one endpoint until none has connected for the timeout.
+ */
+export class RelayTarget {
+  readonly #random: Random;
+  #route: RelayRoute;
+  #kept: { readonly endpoint: Endpoint; usedAtMs: number } | undefined;
+
+  constructor(route: RelayRoute, random: Random) {
+    this.#route = route;
+    this.#random = random;
+  }
+
+  take(route: RelayRoute): void {
+    if (route.affinitySeconds !== this.#route.affinitySeconds) this.#kept = undefined;
+    this.#route = route;
+  }
+
+  pick(nowMs: number): Endpoint | undefined {
+    const { endpoints, affinitySeconds } = this.#route;
+    const kept = this.#stillKept(nowMs);
+    const endpoint = kept ?? endpoints[Math.floor(this.#random() * endpoints.length)];
+    this.#kept = affinitySeconds > 0 && endpoint ? { endpoint, usedAtMs: nowMs } : undefined;
+    return endpoint;
+  }
+
+  #stillKept(nowMs: number): Endpoint | undefined {
+    const kept = this.#kept;
+    const { endpoints, affinitySeconds } = this.#route;
+    if (kept === undefined || nowMs - kept.usedAtMs > affinitySeconds * 1000) return undefined;
+    return endpoints.find(
+      ({ address, port }) => address === kept.endpoint.address && port === kept.endpoint.port,
+    );
+  }
 }

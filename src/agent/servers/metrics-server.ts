@@ -1,11 +1,11 @@
+import type { Clock } from '../../time/clock.ts';
+import { datesBy } from '../dates.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
-import { type ComponentPage, flagzReply, statuszReply } from './debug-pages.ts';
 import { openHttpServer } from './http.ts';
 import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
 import type { OpenServer } from './open-server.ts';
 import { type Handler, jsonReply, type Reply, routes, textReply } from './reply.ts';
 import type { ServerProblemListener } from './server-error.ts';
-import { sharedRender } from './shared-render.ts';
 
 export interface MetricsServerOptions {
   readonly listen: { readonly ip: string; readonly port: number };
@@ -71,4 +71,64 @@ function tableOf(options: MetricsServerOptions): Map<string, Handler> {
     table.set('/statusz', () => statuszReply(statusz, paths));
   }
   return table;
+}
+
+/** The contents of /statusz. */
+interface ComponentPage {
+  readonly version: string;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
+  /** On the monotonic clock. */
+  readonly startedAtMs: number;
+}
+
+const WARNING =
+  'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility ' +
+  'guarantees and is for debugging purposes only.';
+const SECONDS_OF_MINUTE = 60;
+const SECONDS_OF_HOUR = 3600;
+
+/** The flags and their values, in the format of Kubernetes components. */
+function flagzReply(flags: Readonly<Record<string, string>>): Reply {
+  const names = Object.keys(flags).sort();
+  return page('flagz', [WARNING, ...names.map((name) => `${name}: ${flags[name]}`)]);
+}
+
+function statuszReply(about: ComponentPage, paths: readonly string[]): Reply {
+  const { clock, startedAtMs } = about;
+  const upSeconds = Math.floor((clock.monotonicMs() - startedAtMs) / 1000);
+  return page('statusz', [
+    WARNING,
+    '',
+    `Started  ${new Date(datesBy(clock)(startedAtMs)).toUTCString()}`,
+    `Up  ${spanText(upSeconds)}`,
+    `Node version  ${process.version}`,
+    `Binary version  ${about.version}`,
+    `Paths  ${paths.join(' ')}`,
+  ]);
+}
+
+function page(name: string, lines: readonly string[]): Reply {
+  return textReply(['', `fairlead ${name}`, ...lines, ''].join('\n'));
+}
+
+function spanText(seconds: number): string {
+  const hours = Math.floor(seconds / SECONDS_OF_HOUR);
+  const minutes = Math.floor((seconds % SECONDS_OF_HOUR) / SECONDS_OF_MINUTE);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${hours} hr ${two(minutes)} min ${two(seconds % SECONDS_OF_MINUTE)} sec`;
+}
+
+/**
+ * Renders once for all requests of an event loop iteration. Every client gets a text that was
+ * rendered after its request, and many concurrent requests cost as much as one.
+ */
+export function sharedRender(render: () => Promise<string>): () => Promise<Buffer> {
+  let coming: Promise<Buffer> | undefined;
+  return async () => {
+    coming ??= new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
+      coming = undefined;
+      return Buffer.from(await render());
+    });
+    return await coming;
+  };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RelayTarget } from './relay-target.ts';
+import { RelayTarget } from './localhost-relay.ts';
 
 const A = { address: '10.0.0.1', port: 80, local: true };
 const B = { address: '10.0.0.2', port: 80, local: false };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { sharedRender } from './shared-render.ts';
+import { sharedRender } from './metrics-server.ts';
 
 it('renders once for concurrent requests, and again for later ones', async () => {
   let count = 0;

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { HistoryPage, HistoryRequest } from '../history/page.ts';
-import { historyPath } from '../history/path.ts';
 import type { AgentNode } from './agent-node.ts';
+import { historyPath } from './path-part.ts';
 import { type RowPage, type RowRequest, rowPath } from './row-pages.ts';
 import { JoinedRows, type PagedRow } from './row-parts.ts';
 import { ServerError, systemCodeOf } from './server-error.ts';

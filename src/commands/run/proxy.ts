@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { addressEvents } from '../../agent/address-events.ts';
+import { addressEvents, pacedEvents } from '../../agent/address-events.ts';
 import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import type { Events } from '../../agent/events.ts';
@@ -8,7 +8,6 @@ import type { HostSockets } from '../../agent/host-sockets.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { RestClientMetrics } from '../../agent/metrics/rest-client-metrics.ts';
 import type { AgentObserver } from '../../agent/observer.ts';
-import { pacedEvents } from '../../agent/paced-events.ts';
 import { ConnectionBudget, limitsFor } from '../../agent/servers/connection-budget.ts';
 import { LocalhostRelay } from '../../agent/servers/localhost-relay.ts';
 import { RelaySlots } from '../../agent/servers/relay.ts';

@@ -9,8 +9,8 @@ import {
   classSetOf,
   type Treatment,
 } from './classes.ts';
+import { timeOutStep } from './row.ts';
 import { sizeBelow, sizeFor, sizesUpTo } from './sizes.ts';
-import { timeOutStep } from './time-outs.ts';
 
 const OWN: readonly Treatment[] = ['cluster', 'masquerade', 'plain', 'local', 'local-host'];
 const DRAWS: readonly Treatment[] = ['pick', 'choose'];

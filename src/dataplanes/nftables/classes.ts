@@ -36,7 +36,7 @@ export interface Class {
   readonly listOf: ListOf;
   /** Slots to draw from (sizes.ts); 0 where only the second list has some, or with affinity. */
   readonly size: number;
-  /** A step of time-outs.ts; 0: no affinity. */
+  /** A step of `timeOutStep`; 0: no affinity. */
   readonly stickySeconds: number;
 }
 

@@ -4,9 +4,8 @@ import type { TableFamily } from '../../linux/nftables/protocol.ts';
 import { addressWords, find } from '../shared/nft/lookups.ts';
 import { joined, type Clause as PlainClause } from '../shared/nft/nft-rule.ts';
 import { LIST_MASK, type Way } from './groups.ts';
-import { clientLimit } from './quota.ts';
 import { type Clause, frontendKeyOf, translateTo } from './service-clauses.ts';
-import { frontendMap } from './sets.ts';
+import { frontendMap, MOST_CLIENTS_OF_A_LIST } from './sets.ts';
 
 /** A random slot of a list. */
 export interface Draw {
@@ -153,4 +152,16 @@ function durationText(totalSeconds: number): string {
     return count === 0 ? '' : `${count}${unit}`;
   });
   return parts.join('') || '0s';
+}
+
+/**
+ * The affinity quota of one list: a token bucket of half the quota, which refills within the
+ * timeout. So within any timeout at most the quota is added, and because older entries have
+ * expired, no more than the quota is ever stored.
+ */
+const BURST = MOST_CLIENTS_OF_A_LIST / 2;
+const SECONDS_PER_DAY = 86_400;
+
+function clientLimit(seconds: number): { readonly perDay: number; readonly burst: number } {
+  return { perDay: Math.floor((BURST * SECONDS_PER_DAY) / seconds), burst: BURST };
 }

@@ -1,4 +1,4 @@
-import type { Polling } from './polling.ts';
+import { sleep } from '../../time/sleep.ts';
 
 /** Polls take at most about this part of a processor. */
 const MOST_POLLING = 1 / 100;
@@ -45,5 +45,28 @@ export class PollPace {
   /** Before the first. */
   get firstRestMs(): number {
     return this.#everyMs;
+  }
+}
+
+interface Polling {
+  /** Before the first poll. */
+  readonly firstRestMs: number;
+  /** How long to rest after a poll of this cost. */
+  readonly restMs: (costMs: number) => number;
+  /** The clock that measures the cost: wall time, or the processor time of this thread. */
+  readonly spentMs: () => number;
+  /** Returns false if it could not poll, which predicts nothing about the cost of the next. */
+  readonly poll: () => Promise<boolean>;
+}
+
+/** Polls until the signal is aborted, the more rarely the more a poll costs. */
+export async function pollSparingly(polling: Polling, signal: AbortSignal): Promise<void> {
+  let restMs = polling.firstRestMs;
+  while (!signal.aborted) {
+    await sleep(restMs, signal);
+    if (signal.aborted) return;
+    const before = polling.spentMs();
+    const hasPolled = await polling.poll();
+    if (hasPolled) restMs = polling.restMs(polling.spentMs() - before);
   }
 }

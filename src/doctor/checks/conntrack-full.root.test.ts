@@ -7,8 +7,7 @@ import { ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { runDoctorChecks } from '../run-doctor-checks.ts';
 import { subject } from '../testing/subject.ts';
-import { CONNTRACK_LOSSES } from './conntrack-losses.ts';
-import { CONNTRACK_ROOM } from './conntrack-room.ts';
+import { CONNTRACK_LOSSES, CONNTRACK_ROOM } from './conntrack-room.ts';
 
 const MAX = 'net/netfilter/nf_conntrack_max';
 const ROOM = 64;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { isWaiter } from './lock.ts';
+import { isWaiter } from './restore-process.ts';
 
 const LOCKS = `1: FLOCK  ADVISORY  WRITE 100 fe:00:1835022 0 EOF
 1: -> FLOCK  ADVISORY  WRITE 200 fe:00:1835022 0 EOF

@@ -1,8 +1,8 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { IptablesError } from '../xtables/iptables-error.ts';
 import { type IptablesFamily, toolName } from '../xtables/iptables-programs.ts';
-import { waitsForLock } from './lock.ts';
 
 /**
  * Its output goes through a buffer of at most 4096 bytes (glibc, for a pipe), so an acknowledgement
@@ -200,4 +200,19 @@ function withinBlock(error: IptablesError, firstLine: number, lineCount: number)
   const { code, message, cause } = error;
   const isInside = line >= 0 && line < lineCount;
   return new IptablesError(code, message, { cause, ...(isInside ? { line } : {}) });
+}
+
+const PATH = '/proc/locks';
+
+/** Whether a process stands in line for a file lock that another one has. */
+function waitsForLock(processId: number): boolean {
+  return isWaiter(readFileSync(PATH, 'utf8'), processId);
+}
+
+/** Waiters are listed with an arrow: `1: -> FLOCK  ADVISORY  WRITE 4711 fe:00:123 0 EOF`. */
+export function isWaiter(locks: string, processId: number): boolean {
+  return locks.split('\n').some((line) => {
+    const [, arrow, kind, , , owner] = line.trim().split(/\s+/);
+    return arrow === '->' && kind === 'FLOCK' && owner === String(processId);
+  });
 }

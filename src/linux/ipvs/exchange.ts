@@ -1,7 +1,6 @@
 import { dump, nextMessages, readAcknowledgement, request } from '../netlink/exchange.ts';
 import { genericFamily, NETLINK_GENERIC } from '../netlink/generic-family.ts';
 import { type Netlink, openNetlink, type ReceiveBuffers } from '../netlink/socket.ts';
-import { BatchPace } from './batch-pace.ts';
 import { IpvsEncoder } from './encoder.ts';
 import { IpvsError } from './errors.ts';
 import type { IpvsRejection, IpvsWrite, VirtualServerKey } from './model.ts';
@@ -125,4 +124,31 @@ export async function openIpvsExchange(buffers?: ReceiveBuffers): Promise<IpvsEx
 
 export function nextIteration(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A send of less than 32 KiB needs no thread. */
+const MOST_BYTES = 30 * 1024;
+/** About eight messages. */
+const LEAST_BYTES = 1024;
+const FIRST_BYTES = 4 * 1024;
+/** The event loop stands still meanwhile. */
+const LONGEST_MS = 4;
+
+/**
+ * How much is sent at once. Most messages take the kernel microseconds, but one about a destination
+ * of a server with scheduler \`mh\` fills a table anew, and one that adds a destination after thousands
+ * were deleted is compared with all of those: a batch grows while it takes little time, and shrinks.
+ */
+export class BatchPace {
+  #bytes = FIRST_BYTES;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  sent(bytes: number, tookMs: number): void {
+    const possible = tookMs > 0 ? (bytes * LONGEST_MS) / tookMs : MOST_BYTES;
+    const next = Math.min(possible, this.#bytes * 2, MOST_BYTES);
+    this.#bytes = Math.max(LEAST_BYTES, Math.floor(next));
+  }
 }

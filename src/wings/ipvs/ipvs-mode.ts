@@ -16,7 +16,7 @@ import { openOwnSockets } from './own-sockets.ts';
 import { Captures } from './plane/capture/captures.ts';
 import { TABLE_NAME as CAPTURE_TABLE_NAME } from './plane/capture/sets.ts';
 import { IpvsFlows } from './plane/flows.ts';
-import { unevenChoiceOf } from './uneven-choice.ts';
+import { unevenChoiceOf } from './scheduler-words.ts';
 
 const BEHIND = nftablesProof(({ facts }) => facts);
 

@@ -1,11 +1,16 @@
 import type { Desired } from '../../dataplanes/contract.ts';
 import { elementText } from '../../dataplanes/shared/nft/table-text.ts';
-import { type Family, type Forwarding, servicePortKey } from '../../forwarding/model.ts';
+import {
+  type Endpoint,
+  type Family,
+  type Forwarding,
+  servicePortKey,
+} from '../../forwarding/model.ts';
 import type { Scheduler } from '../../forwarding/scheduler.ts';
+import type { IpvsProtocol, VirtualServer } from '../../linux/ipvs/model.ts';
 import { nftablesPages } from '../../modes/pages/nftables-pages.ts';
 import type { Page, PageElement, PageFrontend } from '../../modes/pages/page.ts';
 import { captureWords, ipvsWords, isAt } from './ipvs-words.ts';
-import { ipvsadmLines } from './ipvsadm.ts';
 import { capturedElement } from './plane/capture/elements.ts';
 import { renderCapture } from './plane/capture/render.ts';
 import { setSpec, TABLE_NAME, TABLE_OF_FAMILY } from './plane/capture/sets.ts';
@@ -78,4 +83,34 @@ function translationOf({ facts, rows }: Desired, scheduler: Scheduler): Translat
   for (const row of rows) claims.set(servicePortKey(row.id), row);
   const own = ownServiceAddresses(facts);
   return { addresses: nodePortAddresses(facts), own, claims, scheduler };
+}
+
+const PROTOCOL_OPTION: Readonly<Record<IpvsProtocol, string>> = {
+  TCP: '-t',
+  UDP: '-u',
+  SCTP: '--sctp-service',
+};
+
+interface ServerToType {
+  readonly server: VirtualServer;
+  readonly endpoints: readonly Pick<Endpoint, 'address' | 'port'>[];
+  readonly weight: number;
+}
+
+/** What a person would type to make a virtual server and its destinations. */
+function ipvsadmLines({ server, endpoints, weight }: ServerToType): string[] {
+  const at = `${PROTOCOL_OPTION[server.protocol]} ${withPort(server)}`;
+  const options = [
+    `-s ${server.scheduler}`,
+    ...(server.persistenceSeconds > 0 ? [`-p ${server.persistenceSeconds}`] : []),
+    ...(server.schedulerFlags.length > 0 ? [`-b ${server.schedulerFlags.join(',')}`] : []),
+  ];
+  return [
+    `ipvsadm -A ${at} ${options.join(' ')}`,
+    ...endpoints.map((endpoint) => `ipvsadm -a ${at} -r ${withPort(endpoint)} -m -w ${weight}`),
+  ];
+}
+
+function withPort({ address, port }: Pick<Endpoint, 'address' | 'port'>): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

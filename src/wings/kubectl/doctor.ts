@@ -1,10 +1,14 @@
 import { Command } from 'commander';
 import { arrayAt, isRecord, type JsonRecord, textAt } from '../../cluster/json.ts';
+import { findingLines, HEADS } from '../../commands/doctor/finding-text.ts';
+import { wrapped } from '../../commands/terminal/fit.ts';
 import { printPage } from '../../commands/terminal/print.ts';
+import { visible } from '../../commands/terminal/visible.ts';
+import { listedNames } from '../../doctor/places.ts';
+import type { NodeAnswer } from './ask-nodes.ts';
 import { askTable } from './ask-table.ts';
-import { findingsText } from './findings-view.ts';
 import type { Kubectl } from './kubectl.ts';
-import type { NodesTable } from './nodes-view.ts';
+import { type NodesTable, widthNow } from './nodes-view.ts';
 import { addNodesOptions, type NodesOptions, reach } from './options.ts';
 import { recordSaid, saidCount } from './said.ts';
 
@@ -36,4 +40,42 @@ export function nodesDoctorCommand(given?: Kubectl): Command {
     const findings = output === 'json' ? '' : findingsText(answers);
     if (findings !== '') printPage(`\n${findings}`);
   });
+}
+
+const MOST_NAMES = 5;
+/** What breaks Services comes first. */
+const LEVELS = ['problem', 'note', 'unasked'] as const;
+
+/** Each code once, with the nodes that have it; what, why and next as the first of them says it. */
+function findingsText(answers: readonly NodeAnswer<JsonRecord>[]): string {
+  const all = answers.flatMap((answer) => {
+    const results = answer.answers ? arrayAt(answer.said, 'results').filter(isRecord) : [];
+    return results.map((finding) => ({ node: answer.node, finding }));
+  });
+  const blocks = LEVELS.flatMap((level) => {
+    const own = all.filter(({ finding }) => textAt(finding, 'level') === level);
+    const byCode = Map.groupBy(own, ({ finding }) => textAt(finding, 'code'));
+    return [...byCode.values()].flatMap((same) => {
+      const [first] = same;
+      if (first === undefined) return [];
+      return [
+        findingText(
+          HEADS[level],
+          first.finding,
+          same.map(({ node }) => node),
+        ),
+      ];
+    });
+  });
+  return blocks.join('\n\n');
+}
+
+function findingText(head: string, finding: JsonRecord, nodes: readonly string[]): string {
+  const [code, what = '', why, next] = ['code', 'what', 'why', 'next'].map((each) =>
+    textAt(finding, each),
+  );
+  const width = widthNow();
+  const on = `${head}  ${code}  on ${listedNames([...new Set(nodes)], MOST_NAMES)}`;
+  const lines = findingLines({ whats: [what], why, next }, { width });
+  return [...wrapped(visible(on), width), ...lines].join('\n');
 }

@@ -1,6 +1,37 @@
+import type { Command } from 'commander';
 import { failOnLostOutput } from '../../commands/lost-output.ts';
 import { runCommands } from '../../commands/program.ts';
-import { PLUGIN_ABOUT, pluginTree } from './tree.ts';
+import { nodesDiffCommand } from './diff.ts';
+import { nodesDoctorCommand } from './doctor.ts';
+import { nodesExplainCommand } from './explain.ts';
+import { nodesHistoryCommand } from './history.ts';
+import { nodesStatusCommand } from './status.ts';
+import { backCommand, swapCommand } from './swap.ts';
+import { nodesTopCommand } from './top.ts';
+import { nodeViewCommand } from './view.ts';
+
+const PLUGIN_ABOUT =
+  'Fairlead on all nodes of a cluster, by kubectl exec into the pods of its agents';
+
+/** Every command of `kubectl fairlead`. */
+function pluginTree(): readonly Command[] {
+  return [
+    ...grouped('Ask all nodes:', [
+      nodesStatusCommand(),
+      nodesExplainCommand(),
+      nodesDiffCommand(),
+      nodesDoctorCommand(),
+      nodesTopCommand(),
+      nodesHistoryCommand(),
+    ]),
+    ...grouped('Watch one node:', [nodeViewCommand()]),
+    ...grouped('Replace kube-proxy:', [swapCommand(), backCommand()]),
+  ];
+}
+
+function grouped(heading: string, commands: readonly Command[]): readonly Command[] {
+  return commands.map((command) => command.helpGroup(heading));
+}
 
 failOnLostOutput(process.stdout);
 // Nowhere is left to tell of what standard error did not take.

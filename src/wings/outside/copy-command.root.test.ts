@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { runProgramToEnd } from '../../linux/run-program.ts';
-import { copyCommand, packCommand, unpackCommand } from './copy-command.ts';
+import { copyCommand, packCommand, unpackCommand } from './install.ts';
 
 const USER = 1000;
 const DOCS = join(import.meta.dirname, '../../../docs/outside.md');

@@ -6,8 +6,8 @@ import { DEFAULT_MODE, MODE_NAMES, type ModeName } from '../../config/modes.ts';
 import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../labels/names.ts';
 import { parseSelector } from '../../labels/selector.ts';
 import { parseSubject, type Subject } from './laptop-rights.ts';
-import { lifetimeSeconds } from './lifetime.ts';
 import { THIS_MACHINE } from './paths.ts';
+import { lifetimeSeconds } from './token.ts';
 
 export interface InitOptions {
   readonly kubeconfig?: string;

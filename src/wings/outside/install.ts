@@ -6,7 +6,6 @@ import { printNote, printPage, printWarning } from '../../commands/terminal/prin
 import { systemClock } from '../../time/clock.ts';
 import { applyObjects, assertApplicable, type DoneObject, objectText } from './apply-objects.ts';
 import { clusterId } from './cluster-id.ts';
-import { copyCommand } from './copy-command.ts';
 import { dateText } from './dates.ts';
 import { DNS_LINK } from './dns/plan.ts';
 import { SECRET_FILE_MODE, textOf } from './files.ts';
@@ -19,7 +18,7 @@ import type { Plan } from './plan.ts';
 import { addToRecord, readRecord } from './record.ts';
 import { type ServiceManager, serviceManagerOf } from './service-manager.ts';
 import { isRenewalDue, tokenClaims } from './token-claims.ts';
-import { requestToken } from './token-request.ts';
+import { requestToken } from './token-renewal.ts';
 import { statusOrNothing, untilReady } from './wait-ready.ts';
 
 export interface Installation {
@@ -169,4 +168,25 @@ function nextText(
 
 function progress(text: string): void {
   if (process.stderr.isTTY) printNote(`… ${text}`);
+}
+
+/**
+ * Copies what is below a folder to a machine. Its files belong to root there, whichever user made them here:
+ * the user who owned them could replace the unit and the credential plugin, which root starts. Folders
+ * that the machine has keep their owner and mode.
+ */
+export function copyCommand(root: string, to: string): string {
+  return `${packCommand(root)} | ssh root@${to} ${unpackCommand('/')}`;
+}
+
+export function packCommand(root: string): string {
+  return `tar -C ${word(root)} --owner=0 --group=0 -c .`;
+}
+
+export function unpackCommand(root: string): string {
+  return `tar -C ${word(root)} --no-overwrite-dir -xp`;
+}
+
+function word(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -3,10 +3,14 @@ import { kernelMachine } from '../../commands/cleanup/kernel-machine.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import { assertNetAdmin } from '../../commands/run/machine.ts';
 import { runningInstance } from '../../commands/run/one-instance.ts';
+import { printWarning } from '../../commands/terminal/print.ts';
+import { ConfigError } from '../../config/errors.ts';
+import { buildConfig } from '../../config/load.ts';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
+import { DEFAULT_EBPF, type EbpfSettings } from '../../config/settings.ts';
 import { deleteLink } from '../../linux/route/change-links.ts';
-import { ebpfPlaces } from './ebpf-places.ts';
-import { THIS_MACHINE } from './paths.ts';
+import { textOf } from './files.ts';
+import { below, CONFIG_FILE, THIS_MACHINE } from './paths.ts';
 import { dropFromRecord, type OutsideRecord } from './record.ts';
 import { removeFiles, removeRunFolder } from './remove-files.ts';
 import { type ServiceManager, serviceManagerOf } from './service-manager.ts';
@@ -102,4 +106,23 @@ async function unitsForgotten(
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'next' in error ? `${error.message}; ${String(error.next)}` : error.message;
+}
+
+/**
+ * Where the agent has put its eBPF maps and programs, by its configuration. The usual places if there
+ * is none, or one that no agent could have started with.
+ */
+export async function ebpfPlaces(root: string): Promise<EbpfSettings> {
+  const path = below(root, CONFIG_FILE);
+  const text = await textOf(path);
+  if (text === undefined) return DEFAULT_EBPF;
+  try {
+    return buildConfig(new Map(), { path, text }).settings.ebpf;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    printWarning(
+      `${path} is invalid: eBPF maps are removed from ${DEFAULT_EBPF.pinFolder}; for another place: fairlead cleanup --pin-folder`,
+    );
+    return DEFAULT_EBPF;
+  }
 }

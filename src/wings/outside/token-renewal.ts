@@ -1,6 +1,7 @@
 import type { ClusterAccess } from '../../cluster/access.ts';
 import { Connection } from '../../cluster/connection.ts';
 import { ClusterError, describeError, systemCode } from '../../cluster/errors.ts';
+import { recordAt, textAt } from '../../cluster/json.ts';
 import { RestClient } from '../../cluster/rest.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -13,7 +14,6 @@ import {
   type TokenClaims,
   tokenClaims,
 } from './token-claims.ts';
-import { requestToken } from './token-request.ts';
 
 export interface RenewalOptions {
   readonly tokenFile: string;
@@ -139,4 +139,26 @@ async function readOrExplain(path: string): Promise<string | undefined> {
       cause: error,
     });
   }
+}
+
+interface TokenRequest {
+  readonly account: { readonly namespace: string; readonly name: string };
+  /** The API server may give a shorter life, as its flags have it. */
+  readonly lifetimeSeconds: number;
+}
+
+/** A new token for a ServiceAccount. Throws ClusterError. */
+export async function requestToken(client: RestClient, request: TokenRequest): Promise<string> {
+  const { account, lifetimeSeconds } = request;
+  const path = `/api/v1/namespaces/${account.namespace}/serviceaccounts/${account.name}/token`;
+  const answer = await client.create(path, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: lifetimeSeconds },
+  });
+  const token = textAt(recordAt(answer, 'status'), 'token');
+  if (token !== '') return token;
+  throw new ClusterError('CLUSTER_MALFORMED', `create in ${path}: the response has no token`, {
+    next: 'check that the server address in the kubeconfig is that of an API server',
+  });
 }

@@ -1,9 +1,11 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { ClusterAccess } from '../../cluster/access.ts';
+import { booleanAt, isRecord, parseJson, recordAt, textAt } from '../../cluster/json.ts';
+import { Secret } from '../../cluster/secret.ts';
 import { printData, printPage, printWarning } from '../../commands/terminal/print.ts';
+import { parseDurationMs } from '../../config/duration.ts';
 import { systemClock } from '../../time/clock.ts';
 import { dateText, spanText } from './dates.ts';
-import { execInfoFrom } from './exec-info.ts';
-import { lifetimeSeconds } from './lifetime.ts';
 import { TOKEN_FILE } from './paths.ts';
 import { isRenewalDue, tokenClaims } from './token-claims.ts';
 import { currentToken, readToken } from './token-renewal.ts';
@@ -66,4 +68,56 @@ export function aboutToken(token: string, nowMs: number): string {
 
 function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** What the caller of a credential plugin tells it, by KUBERNETES_EXEC_INFO. */
+interface ExecInfo {
+  readonly apiVersion: string;
+  /** How to reach the cluster with a token; undefined: the caller did not say. */
+  readonly accessWith: ((token: string) => ClusterAccess) | undefined;
+}
+
+/** Undefined: not called as a plugin. */
+export function execInfoFrom(text: string | undefined): ExecInfo | undefined {
+  const value = parseJson(text ?? '')?.value;
+  if (!isRecord(value) || value['kind'] !== 'ExecCredential') return undefined;
+  const cluster = recordAt(recordAt(value, 'spec'), 'cluster');
+  const server = textAt(cluster, 'server');
+  const apiVersion = textAt(value, 'apiVersion');
+  if (!URL.canParse(server)) return { apiVersion, accessWith: undefined };
+  const authority = textAt(cluster, 'certificate-authority-data');
+  const serverName = textAt(cluster, 'tls-server-name');
+  const proxyUrl = textAt(cluster, 'proxy-url');
+  const tls = {
+    isUnverified: booleanAt(cluster, 'insecure-skip-tls-verify') === true,
+    ...(serverName === '' ? {} : { serverName }),
+    ...(authority === ''
+      ? {}
+      : { certificateAuthority: Buffer.from(authority, 'base64').toString('utf8') }),
+  };
+  return {
+    apiVersion,
+    accessWith: (token) => ({
+      server: new URL(server),
+      ...(proxyUrl === '' ? {} : { proxyUrl: new Secret(proxyUrl) }),
+      tls: async () => tls,
+      token: async () => new Secret(token),
+      rejected: () => undefined,
+      warnings: async () => [],
+    }),
+  };
+}
+
+/** The API server accepts no shorter life. */
+const LEAST_SECONDS = 600;
+const DAYS = /^(\d{1,4})d$/;
+const HOURS_OF_A_DAY = 24;
+
+/** The life of a token in seconds, from `30d` or a duration such as `720h`. */
+export function lifetimeSeconds(text: string): number {
+  const days = DAYS.exec(text)?.[1];
+  const ms = parseDurationMs(days === undefined ? text : `${Number(days) * HOURS_OF_A_DAY}h`);
+  const seconds = Math.floor((ms ?? 0) / 1000);
+  if (seconds >= LEAST_SECONDS) return seconds;
+  throw new InvalidArgumentError('Use a duration such as 30d or 12h, at least 10m.');
 }

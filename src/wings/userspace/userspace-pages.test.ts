@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FACTS, row } from '../../dataplanes/nftables/testing/rows.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
-import { userspacePages } from './userspace-pages.ts';
+import { userspacePages } from './userspace-mode.ts';
 
 const TCP = row({ number: 1, protocol: 'TCP' });
 const UDP = row({ number: 2, protocol: 'UDP' });

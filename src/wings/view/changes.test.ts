@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DatedEntry, HistoryPage, HistoryRequest } from '../../agent/history/page.ts';
-import { historyPath, parseHistoryPath } from '../../agent/history/path.ts';
+import { historyPath, parseHistoryPath } from '../../agent/servers/path-part.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { changesBefore } from './change-pages.ts';
 

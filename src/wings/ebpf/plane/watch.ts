@@ -1,7 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Difference } from '../../../dataplanes/contract.ts';
-import { pollingBy } from '../../../dataplanes/shared/poll-pace.ts';
-import { pollSparingly } from '../../../dataplanes/shared/polling.ts';
+import { pollingBy, pollSparingly } from '../../../dataplanes/shared/poll-pace.ts';
 import type { MachineLink } from '../../../linux/route/link-codec.ts';
 import type { Kernel } from './kernel.ts';
 import { sweepAffinities } from './maps/affinities.ts';

@@ -13,16 +13,16 @@ import { cleanUp, hasOurs } from './clean-up.ts';
 import type { Committer } from './committer.ts';
 import { Comparison } from './comparison.ts';
 import { type KernelView, readKernel } from './kernel-view.ts';
-import { presentOf } from './present.ts';
 import { reconfigure } from './reconfigure.ts';
 import { repairFixedParts, tableChanges } from './repair.ts';
-import { type RowRules, rulesOf } from './row.ts';
+import { type Dispatch, type RowRules, rulesOf } from './row.ts';
+import type { RuleText } from './rule.ts';
 import { RuleCounts } from './rule-counts.ts';
 import type { Setting } from './setting.ts';
 import { readSuspects } from './suspect-view.ts';
 import type { SuspectChains } from './suspects.ts';
 import type { TableChange } from './table-change.ts';
-import { STEPS, type Step, Transaction } from './transaction.ts';
+import { dispatchId, STEPS, type Step, Transaction } from './transaction.ts';
 
 const UNCERTAIN: IptablesErrorCode = 'IPTABLES_UNCERTAIN';
 
@@ -259,4 +259,22 @@ export class FamilyTables {
 /** The outcome of the commit is unknown. */
 function leavesOpen(error: unknown): boolean {
   return error instanceof PlaneError && error.code === UNCERTAIN;
+}
+
+/** Which of the rules that were written for a row the kernel has. */
+function presentOf(view: KernelView, given: readonly (RowRules | undefined)[]): RowRules {
+  const chains = new Map<string, readonly RuleText[]>();
+  const dispatch = new Map<string, Dispatch>();
+  for (const rules of given) {
+    for (const name of rules?.chains.keys() ?? []) {
+      const found = view.nat.get(name);
+      if (found) chains.set(name, found);
+    }
+    for (const each of rules?.dispatch ?? []) {
+      if (view[each.table].get(each.chain)?.includes(each.rule)) {
+        dispatch.set(dispatchId(each), each);
+      }
+    }
+  }
+  return { chains, dispatch: [...dispatch.values()] };
 }

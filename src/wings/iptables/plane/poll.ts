@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Drift } from '../../../dataplanes/contract.ts';
-import { pollSparingly } from '../../../dataplanes/shared/polling.ts';
+import { pollSparingly } from '../../../dataplanes/shared/poll-pace.ts';
 import { FAMILIES, type Family } from '../../../forwarding/model.ts';
 import { IPTABLES_TABLES } from '../../../linux/xtables/iptables-programs.ts';
 import { saveText } from '../../../linux/xtables/save.ts';

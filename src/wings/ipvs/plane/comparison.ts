@@ -1,10 +1,24 @@
+import type { Difference } from '../../../dataplanes/contract.ts';
 import type { Differences } from '../../../dataplanes/differences.ts';
-import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
+import {
+  type Forwarding,
+  type ServicePortId,
+  type ServicePortKey,
+  servicePortKey,
+  servicePortName,
+} from '../../../forwarding/model.ts';
+import type { VirtualServer } from '../../../linux/ipvs/model.ts';
 import { isMarked } from '../../../linux/ipvs/service-flags.ts';
-import { describeForeign, describeHairpin, describeServer } from './describe.ts';
+import type { CapturedFrontend } from './capture/frontend.ts';
 import type { Knowledge } from './knowledge.ts';
 import { isEmptyPlan, planServer, type ServerPlan } from './plan.ts';
-import { type Found, keyOfId, type ServerState, stateFound } from './server-state.ts';
+import {
+  destinationId,
+  type Found,
+  keyOfId,
+  type ServerState,
+  stateFound,
+} from './server-state.ts';
 import { type WantedServer, wantedServers } from './wanted.ts';
 
 export interface ToCompare {
@@ -157,4 +171,63 @@ class Comparison {
   #stateOf(id: string): ServerState {
     return stateFound(id, this.#found, (each) => this.#ours.has(each));
   }
+}
+
+/** So many destinations of a virtual server are described. */
+const MOST_LINES = 20;
+
+interface Differing {
+  readonly id: ServicePortId;
+  readonly wanted: WantedServer;
+  readonly before: ServerState;
+}
+
+function describeServer({ id, wanted, before }: Differing): Difference {
+  const object = `ipvs virtual server ${wanted.id}`;
+  const service = servicePortName(id);
+  if (before.server === undefined) return { kind: 'missing', object, service };
+  const weights = new Map(
+    wanted.endpoints.map((endpoint) => [destinationId(endpoint), wanted.weight]),
+  );
+  const drops = [...before.others].filter(([each, weight]) => weight !== 0 || weights.has(each));
+  return {
+    kind: 'different',
+    object,
+    service,
+    wanted: linesOf(wanted.server, weights, { captured: wanted.captured, isListed: true }),
+    found: linesOf(before.server, new Map(drops), before),
+  };
+}
+
+function describeForeign({ id, stops, pass }: ServerPlan): Difference {
+  const what = pass || stops.length > 0 ? 'virtual server' : 'mark of a virtual server';
+  return { kind: 'foreign', object: `ipvs ${what} ${id}` };
+}
+
+function describeHairpin(kind: 'missing' | 'foreign', address: string): Difference {
+  return { kind, object: `ipvs hairpin address ${address}` };
+}
+
+function linesOf(
+  { scheduler, schedulerFlags, persistenceSeconds }: VirtualServer,
+  weights: ReadonlyMap<string, number>,
+  frontend: { readonly captured: CapturedFrontend | undefined; readonly isListed: boolean },
+): string[] {
+  const flags = schedulerFlags.length === 0 ? '' : ` ${schedulerFlags.join()}`;
+  const persistence = persistenceSeconds === 0 ? '' : ` persistent ${persistenceSeconds}`;
+  const lines = [...weights].map(([id, weight]) => `destination ${id} weight ${weight}`).sort();
+  const more = lines.length - MOST_LINES;
+  return [
+    `scheduler ${scheduler}${flags}${persistence}`,
+    ...lines.slice(0, MOST_LINES),
+    ...(more > 0 ? [`and ${more} more destinations`] : []),
+    ...captureLines(frontend.captured),
+    ...(frontend.isListed ? [] : ['not marked as ours']),
+  ];
+}
+
+function captureLines(captured: CapturedFrontend | undefined): string[] {
+  if (captured === undefined) return ['captured from no source'];
+  const { pod, host, outside } = captured.capture;
+  return [`pod: ${pod}, host: ${host}, outside: ${outside}`];
 }

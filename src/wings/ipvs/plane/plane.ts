@@ -27,14 +27,12 @@ import { Knowledge } from './knowledge.ts';
 import { type NodePortAddresses, nodePortAddresses } from './node-port-addresses.ts';
 import type { IpvsPlaneOptions } from './options.ts';
 import { withMarks } from './other-mark.ts';
-import { ownServers } from './own-servers.ts';
 import { ownNow } from './own-service-addresses.ts';
 import { PrintWatch } from './print-watch.ts';
 import { RejectionWarnings } from './rejected-servers.ts';
-import { removeEverything, retireEverything, setTimeouts } from './removal.ts';
+import { ownServers, removeEverything, retireEverything, setTimeouts } from './removal.ts';
 import { type IpvsReport, readCounters, reportOf } from './report.ts';
 import { RowWriter } from './row-writer.ts';
-import { Turns } from './turns.ts';
 import { watchIpvs } from './watch.ts';
 import { type Kernel, writeInParts } from './writer.ts';
 
@@ -284,4 +282,16 @@ function nextIteration(): Promise<void> {
 
 function isSame(a: NodePortAddresses, b: NodePortAddresses): boolean {
   return a.IPv4.join() === b.IPv4.join() && a.IPv6.join() === b.IPv6.join();
+}
+
+/** Runs one piece of work after the other: the drainer works beside the calls of the contract. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(work);
+    // Its caller gets the error; the next one only waits for the end.
+    this.#last = mine.catch(() => undefined);
+    return await mine;
+  }
 }

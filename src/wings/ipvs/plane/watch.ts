@@ -1,6 +1,5 @@
 import type { Drift } from '../../../dataplanes/contract.ts';
-import { pollingBy } from '../../../dataplanes/shared/poll-pace.ts';
-import { pollSparingly } from '../../../dataplanes/shared/polling.ts';
+import { pollingBy, pollSparingly } from '../../../dataplanes/shared/poll-pace.ts';
 import type { CaptureTables } from './capture/model.ts';
 import type { PrintWatch } from './print-watch.ts';
 

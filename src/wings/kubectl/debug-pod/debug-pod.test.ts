@@ -10,9 +10,9 @@ import {
   PlantedKubectl,
   printed,
 } from '../testing/planted-kubectl.ts';
-import { isForgotten } from './forgotten.ts';
 import { debugPod } from './pod-spec.ts';
 import { podState } from './pod-state.ts';
+import { isForgotten } from './through-pod.ts';
 
 const NEEDS = { capabilities: ['NET_ADMIN', 'NET_RAW', 'SYS_ADMIN'], clientNamespaces: true };
 const AGENT_POD: JsonRecord = {

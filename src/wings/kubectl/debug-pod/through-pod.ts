@@ -1,13 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import type { JsonRecord } from '../../../cluster/json.ts';
+import { hostname } from 'node:os';
+import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../../../cluster/json.ts';
 import { printNote, printWarning } from '../../../commands/terminal/print.ts';
 import type { ProofNeeds } from '../../../explain/proof/proof.ts';
+import { isAlive } from '../../../linux/is-alive.ts';
 import { sleep } from '../../../time/sleep.ts';
 import type { NodeAgent } from '../agents.ts';
 import { complaintOf, getJson, type Kubectl } from '../kubectl.ts';
 import { CREATE, enforcedStandard, missingRights, type Right, rightText } from '../rights.ts';
-import { forgottenPods } from './forgotten.ts';
-import { CONTAINER, type DebugPod, debugPod, debugPodText } from './pod-spec.ts';
+import {
+  CONTAINER,
+  type DebugPod,
+  debugPod,
+  debugPodText,
+  OWNER_ANNOTATION,
+  POD_LABEL,
+} from './pod-spec.ts';
 import { podState } from './pod-state.ts';
 
 /** Why there is no debug pod, for people; `code` for programs. */
@@ -200,4 +208,36 @@ export function throughData<T extends object>(through: Through<T>): JsonRecord {
   const { pod, result } = through;
   const failed = isNoDebugPod(result) ? { ...result } : {};
   return pod === undefined ? failed : { pod, isDeleted: through.isDeleted, ...failed };
+}
+
+/** Phases of pods whose containers have ended, as after their deadline. */
+const ENDED: ReadonlySet<string> = new Set(['Failed', 'Succeeded']);
+
+/**
+ * Names of debug pods that nobody deletes any more: they have ended, or the process of this machine
+ * that made them has. One that another machine made may be in use until its deadline ends it.
+ */
+async function forgottenPods(
+  kubectl: Kubectl,
+  { namespace, timeoutMs }: { readonly namespace: string; readonly timeoutMs: number },
+): Promise<readonly string[]> {
+  const selector = `${POD_LABEL.key}=${POD_LABEL.value}`;
+  const list = await getJson(kubectl, ['get', 'pods', '-n', namespace, '-l', selector], {
+    timeoutMs,
+  });
+  return arrayAt(list, 'items')
+    .filter(isRecord)
+    .filter((pod) => isForgotten(pod, { host: hostname(), isAlive }))
+    .map((pod) => textAt(recordAt(pod, 'metadata'), 'name'))
+    .toSorted();
+}
+
+export function isForgotten(
+  pod: JsonRecord,
+  here: { readonly host: string; readonly isAlive: (pid: number) => boolean },
+): boolean {
+  if (ENDED.has(textAt(recordAt(pod, 'status'), 'phase'))) return true;
+  const owner = textAt(recordAt(recordAt(pod, 'metadata'), 'annotations'), OWNER_ANNOTATION);
+  const [, host, pid] = /^(.+)\/([1-9]\d{0,8})$/.exec(owner) ?? [];
+  return host === here.host && !here.isAlive(Number(pid));
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { dnsCommand } from '../dns.ts';
 import { CONFIG_FILE } from '../paths.ts';
-import { applyDns } from './apply.ts';
+import { applyDns, dnsUnitText } from './apply.ts';
 import { byHand } from './by-hand.ts';
 import { findLeaks, globalServers } from './leaks.ts';
 import { domainFrom, findPlan } from './options.ts';
@@ -13,7 +13,6 @@ import { DNS_UNIT_FILE } from './plan.ts';
 import { parseScopes } from './resolvectl.ts';
 import { type Resolver, type ResolverKind, readResolver } from './resolver.ts';
 import { undoDns } from './undo.ts';
-import { dnsUnitText } from './unit-text.ts';
 
 const PLAN = { servers: ['10.96.0.10', 'fd00:96::a'], domain: 'cluster.local' };
 const STUB = '../run/systemd/resolve/stub-resolv.conf';

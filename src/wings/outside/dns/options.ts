@@ -1,10 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 import { canonicalIp } from '../../../addresses/ip.ts';
+import { Connection } from '../../../cluster/connection.ts';
+import { RestClient } from '../../../cluster/rest.ts';
 import { CommandError } from '../../../commands/command-error.ts';
+import { accessOf } from '../../../commands/source.ts';
 import { buildConfig } from '../../../config/load.ts';
+import type { Settings } from '../../../config/settings.ts';
+import { dnsService } from '../cluster-facts.ts';
 import { textOf } from '../files.ts';
 import { below } from '../paths.ts';
-import { askCluster } from './ask-cluster.ts';
 import type { DnsPlan } from './plan.ts';
 
 export interface DnsOptions {
@@ -63,4 +67,24 @@ export function domainFrom(text: string): string {
     .every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
   if (!isDomain) throw new InvalidArgumentError('not a DNS domain, such as cluster.local');
   return domain;
+}
+
+const DEADLINE_MS = 20_000;
+
+/** The addresses of the cluster's DNS Service; undefined: it has none. Throws ClusterError. */
+async function askCluster(
+  settings: Settings,
+): Promise<{ readonly servers: readonly string[]; readonly origin: string } | undefined> {
+  const kubeconfig = settings.api.kubeconfigPath;
+  const access = await accessOf({ isAgent: true, ...(kubeconfig && { kubeconfig }) });
+  const connection = new Connection({ access, userAgent: 'fairlead' });
+  try {
+    const client = new RestClient(connection, AbortSignal.timeout(DEADLINE_MS));
+    const found = await dnsService(client);
+    if (found === undefined) return undefined;
+    const { namespace, name, addresses } = found;
+    return { servers: addresses, origin: `of Service ${namespace}/${name}` };
+  } finally {
+    connection.close();
+  }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readQuestion, TYPE_A, TYPE_AAAA, writeResponse } from './dns-message.ts';
-import { answerTo } from './dns-stub.ts';
+import { answerTo, readQuestion, TYPE_A, TYPE_AAAA, writeResponse } from './dns-stub.ts';
 
 const SERVICES = new Map([['shop/web', ['10.96.0.20', 'fd00:96::20']]]);
 const CLUSTER = {

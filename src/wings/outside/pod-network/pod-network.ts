@@ -15,14 +15,14 @@ import { carry } from './carry.ts';
 import { PodDirectory } from './directory.ts';
 import { runDnsStub } from './dns-stub.ts';
 import { handOver } from './hand-over.ts';
-import { RouteKeeper } from './route-keeper.ts';
 import {
   addLookup,
   addPodRoute,
   countLookupAndRoutes,
+  RouteKeeper,
   removeLookupAndRoutes,
   removePodRoute,
-} from './routes.ts';
+} from './route-keeper.ts';
 
 export const POD_NETWORKS: PodNetworks = {
   open: (options) => new TunnelledPodNetwork(options),

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { it } from 'node:test';
 import { startDetached } from '../../../linux/start-detached.ts';
 import { until } from '../../../time/testing/until.ts';
-import { endAgent } from './end-agent.ts';
+import { endAgent } from './inside.ts';
 
 async function started(script: string) {
   return await startDetached({ command: 'sh', args: ['-c', script], descriptors: [] });

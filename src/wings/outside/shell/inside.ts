@@ -13,8 +13,8 @@ import { setLinkUp } from '../../../linux/route/change-links.ts';
 import { lookUpRoute } from '../../../linux/route/routes.ts';
 import { runProgramToEnd } from '../../../linux/run-program.ts';
 import { type DetachedProcess, startDetached } from '../../../linux/start-detached.ts';
+import { sleep } from '../../../time/sleep.ts';
 import { textOf } from '../files.ts';
-import { endAgent } from './end-agent.ts';
 import { SHELL_FILES } from './files.ts';
 import { removeShellFolder } from './folder.ts';
 import { poll } from './poll.ts';
@@ -152,4 +152,26 @@ async function runCommand(command: readonly string[], signal: AbortSignal): Prom
   const running = await startInherited({ command: 'setpriv', args: [...plain, ...command] });
   signal.addEventListener('abort', () => running.kill('SIGTERM'), { once: true });
   return await running.ended;
+}
+
+const END_MS = 5_000;
+
+/** SIGTERM, and SIGKILL if it takes too long. Leaves no timer that would keep this process. */
+export async function endAgent(agent: DetachedProcess, patienceMs = END_MS): Promise<void> {
+  kill(agent.pid, 'SIGTERM');
+  const over = new AbortController();
+  const isEnded = await Promise.race([
+    agent.ended.then(() => true),
+    sleep(patienceMs, over.signal),
+  ]);
+  over.abort();
+  if (isEnded !== true) kill(agent.pid, 'SIGKILL');
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error;
+  }
 }

@@ -7,14 +7,22 @@ import { dialThrough } from '../../../cluster/tunnel.ts';
 import { CommandError } from '../../../commands/command-error.ts';
 import { accessOf } from '../../../commands/source.ts';
 import { printNote, printWarning } from '../../../commands/terminal/print.ts';
+import { findOnPath } from '../../../linux/find-on-path.ts';
 import { startInherited } from '../../../linux/outside/start-inherited.ts';
-import type { RunningProgram } from '../../../linux/running-program.ts';
+import { RunningProgram } from '../../../linux/running-program.ts';
 import { sleep } from '../../../time/sleep.ts';
 import { textOf } from '../files.ts';
-import { nsswitchConf, resolvConf, SHELL_FILES, shellConfig, shellKubeconfig } from './files.ts';
+import {
+  GATEWAY_DNS,
+  GATEWAY_RANGE,
+  nsswitchConf,
+  resolvConf,
+  SHELL_FILES,
+  shellConfig,
+  shellKubeconfig,
+} from './files.ts';
 import { makeShellFolder, removeShellFolder } from './folder.ts';
 import { runInside } from './inside.ts';
-import { findNetworkProgram, type NetworkProgram, startNetwork } from './networks.ts';
 import { poll } from './poll.ts';
 import { startRelay } from './relay.ts';
 
@@ -202,3 +210,43 @@ function noNamespaces(): CommandError {
     next: 'the line above says why; see user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns (sysctl)',
   });
 }
+
+/** Programs that give a network namespace of a user the networks of the machine, best first. */
+const NETWORK_PROGRAMS = ['slirp4netns', 'pasta'] as const;
+type NetworkProgram = (typeof NETWORK_PROGRAMS)[number];
+
+/** Undefined: none is installed. */
+function findNetworkProgram(path: string | undefined): NetworkProgram | undefined {
+  return NETWORK_PROGRAMS.find((program) => findOnPath(program, path) !== undefined);
+}
+
+/**
+ * Starts it for the namespaces of a process. It ends with its standard input, and so with us,
+ * however we end.
+ */
+function startNetwork(program: NetworkProgram, pid: number): RunningProgram {
+  const [command, ...args] = ARGUMENTS[program](String(pid));
+  return RunningProgram.start(command, args);
+}
+
+const ARGUMENTS: Readonly<Record<NetworkProgram, (pid: string) => [string, ...string[]]>> = {
+  slirp4netns: (pid) => [
+    'slirp4netns',
+    '--configure',
+    '--mtu=65520',
+    '--disable-host-loopback',
+    `--cidr=${GATEWAY_RANGE}`,
+    '--exit-fd=0',
+    pid,
+    'tap0',
+  ],
+  // It has no such option: a shell ends it when the input ends. By default it would forward ports.
+  pasta: (pid) => [
+    'sh',
+    '-c',
+    'pasta -f -q --config-net -t none -u none -T none -U none --dns-forward "$1" "$2" & cat; kill $!',
+    'sh',
+    GATEWAY_DNS,
+    pid,
+  ],
+};

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { ListMemory } from './list-memory.ts';
+import { ListMemory } from './row-writer.ts';
 
 it('gives no word twice, and all of them again when all are freed', () => {
   const exponents = fc.array(fc.oneof(fc.nat(6), fc.constant('free' as const)));
