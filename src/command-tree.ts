@@ -16,22 +16,34 @@ const GROUPS: readonly CommandGroup[] = [
   {
     heading: 'Inspect a node:',
     commands: [
-      { name: 'status', load: async () => (await import('./commands/status.ts')).statusCommand() },
+      {
+        name: 'status',
+        load: async () => (await import('./commands/status-command.ts')).statusCommand(),
+      },
       {
         name: 'services',
         load: async () => (await import('./commands/services.ts')).servicesCommand(),
       },
       {
         name: 'explain',
-        load: async () => (await import('./commands/explain.ts')).explainCommand(),
+        load: async () => (await import('./commands/explain-command.ts')).explainCommand(),
       },
-      { name: 'diff', load: async () => (await import('./commands/diff.ts')).diffCommand() },
+      {
+        name: 'diff',
+        load: async () => (await import('./commands/diff-command.ts')).diffCommand(),
+      },
       {
         name: 'history',
-        load: async () => (await import('./commands/history.ts')).historyCommand(),
+        load: async () => (await import('./commands/history-command.ts')).historyCommand(),
       },
-      { name: 'doctor', load: async () => (await import('./commands/doctor.ts')).doctorCommand() },
-      { name: 'render', load: async () => (await import('./commands/render.ts')).renderCommand() },
+      {
+        name: 'doctor',
+        load: async () => (await import('./commands/doctor-command.ts')).doctorCommand(),
+      },
+      {
+        name: 'render',
+        load: async () => (await import('./commands/render-command.ts')).renderCommand(),
+      },
     ],
   },
   {

@@ -6,8 +6,8 @@ import { dialTcp } from '../../lab/host/sockets.ts';
 import { until } from '../../lab/host/until.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { ApiSource } from '../../src/cluster/api-source.ts';
-import type { ObjectKey } from '../../src/cluster/kinds.ts';
-import { loadKubeconfig } from '../../src/cluster/kubeconfig/load.ts';
+import { loadKubeconfig } from '../../src/cluster/kubeconfig/load-kubeconfig.ts';
+import type { ObjectKey } from '../../src/cluster/object-kinds.ts';
 import type { SourceEvent } from '../../src/cluster/source.ts';
 
 const LONG_MS = 180_000;

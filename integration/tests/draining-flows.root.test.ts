@@ -2,14 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Agent } from '../../src/agent/agent.ts';
 import { AgentMetrics } from '../../src/agent/metrics/agent-metrics.ts';
-import type { Kind } from '../../src/cluster/kinds.ts';
+import type { Kind } from '../../src/cluster/object-kinds.ts';
 import type { SliceEndpoint } from '../../src/cluster/objects.ts';
 import type { Source, SourceEvent } from '../../src/cluster/source.ts';
-import { flowsOf, followFlows } from '../../src/commands/run/flows.ts';
+import { flowsOf, followFlows } from '../../src/commands/run/follow-flows.ts';
 import { knownAddresses } from '../../src/commands/run/known-addresses.ts';
-import { buildConfig } from '../../src/config/load.ts';
+import { buildConfig } from '../../src/config/load-config.ts';
 import { traitsOf } from '../../src/config/modes.ts';
-import { endpoint, service, slice, TERMINATING } from '../../src/forwarding/testing/objects.ts';
+import {
+  endpoint,
+  service,
+  slice,
+  TERMINATING,
+} from '../../src/forwarding/testing/example-objects.ts';
 import { SERVED_PORT } from '../../src/linux/testing/hosts/host.ts';
 import { SILENT_LOGGER } from '../../src/log/testing/silent-logger.ts';
 import { NFTABLES } from '../../src/modes/nftables.ts';

@@ -5,13 +5,13 @@ import { letProxyReadNamespaces } from '../../lab/control-plane/rights.ts';
 import { dialTcp } from '../../lab/host/sockets.ts';
 import { until } from '../../lab/host/until.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
+import { Connection, type ConnectionOptions } from '../../src/cluster/api-connection.ts';
 import { ApiSource } from '../../src/cluster/api-source.ts';
-import { Connection, type ConnectionOptions } from '../../src/cluster/connection.ts';
-import type { Kind } from '../../src/cluster/kinds.ts';
-import { loadKubeconfig } from '../../src/cluster/kubeconfig/load.ts';
+import { loadKubeconfig } from '../../src/cluster/kubeconfig/load-kubeconfig.ts';
 import { listAll } from '../../src/cluster/list.ts';
 import { Interner } from '../../src/cluster/narrow/interner.ts';
 import { narrow } from '../../src/cluster/narrow/narrow.ts';
+import type { Kind } from '../../src/cluster/object-kinds.ts';
 import {
   NAMESPACES,
   nodeNamed,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { service } from '../forwarding/testing/objects.ts';
+import { service } from '../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
-import { addressEvents } from './address-events.ts';
 import type { HeldPort, HostSockets, SocketOwner } from './host-sockets.ts';
 import type { AgentObserver } from './observer.ts';
-import { SETTINGS, Stage } from './testing/stage.ts';
+import { addressEvents } from './service-events.ts';
+import { SETTINGS, Stage } from './testing/agent-stage.ts';
 
 const NODE_IP = '172.30.1.1';
 const SSH: HeldPort = { family: 'IPv4', protocol: 'TCP', address: '', port: 22, inode: 7 };

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { livez } from './conditions.ts';
 import type { Acknowledged } from './observer.ts';
+import { Stage } from './testing/agent-stage.ts';
 import { rejection } from './testing/fake-plane.ts';
 import { numbered, synced } from './testing/many.ts';
-import { Stage } from './testing/stage.ts';
 
 /** What observers of an agent are told. */
 function acknowledgements() {

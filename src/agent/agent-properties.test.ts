@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Kind } from '../cluster/kinds.ts';
+import type { Kind } from '../cluster/object-kinds.ts';
 import type { ServiceObject } from '../cluster/objects.ts';
-import { elsewhere, endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { elsewhere, endpoint, service, slice } from '../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
+import { KINDS, NODE, SETTINGS, Stage } from './testing/agent-stage.ts';
 import { rejection } from './testing/fake-plane.ts';
-import { KINDS, NODE, SETTINGS, Stage } from './testing/stage.ts';
 
 const RUNS = 150;
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { endpoint, service, slice } from '../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { healthz, livez, readyz } from './conditions.ts';
 import type { Acknowledged } from './observer.ts';
+import { NODE, SETTINGS, Stage } from './testing/agent-stage.ts';
 import { rejection } from './testing/fake-plane.ts';
 import { numbered, synced } from './testing/many.ts';
-import { NODE, SETTINGS, Stage } from './testing/stage.ts';
 
 test('calls no plane before the list of every kind is complete', async () => {
   const clock = new VirtualClock();

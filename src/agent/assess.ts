@@ -1,4 +1,4 @@
-import type { Kind } from '../cluster/kinds.ts';
+import type { Kind } from '../cluster/object-kinds.ts';
 import type { ServerReport } from '../cluster/server-report.ts';
 import type { SourceHealth } from '../cluster/source.ts';
 import type { AffinityFill } from '../dataplanes/contract.ts';

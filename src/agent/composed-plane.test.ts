@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { ComposedPlane } from '../dataplanes/composition.ts';
 import { equalForwarding } from '../forwarding/equal.ts';
 import { servicePortKey } from '../forwarding/model.ts';
-import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { endpoint, service, slice } from '../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
+import { SETTINGS, Stage } from './testing/agent-stage.ts';
 import { FakePlane, rejection } from './testing/fake-plane.ts';
-import { SETTINGS, Stage } from './testing/stage.ts';
 
 interface Scene {
   readonly stage: Stage;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ServerGap } from '../cluster/server-report.ts';
 import { type Assessed, assess } from './assess.ts';
 import { healthz, livez, readyz, type Verdict } from './conditions.ts';
-import { NODE } from './testing/stage.ts';
+import { NODE } from './testing/agent-stage.ts';
 
 const WELL: Assessed = {
   nowMs: 1_000_000,

@@ -1,4 +1,4 @@
-import type { Kind } from '../cluster/kinds.ts';
+import type { Kind } from '../cluster/object-kinds.ts';
 import type { Family } from '../forwarding/model.ts';
 
 /** One named statement about the agent. Every condition is put so that true is good. */

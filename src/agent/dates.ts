@@ -1,4 +1,4 @@
-import type { Kind } from '../cluster/kinds.ts';
+import type { Kind } from '../cluster/object-kinds.ts';
 import type { SourceHealth } from '../cluster/source.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Condition, Conditions, FamilyCondition } from './conditions.ts';

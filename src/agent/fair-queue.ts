@@ -1,5 +1,5 @@
 import type { ServicePortKey } from '../forwarding/model.ts';
-import type { Entry } from './entry.ts';
+import type { Entry } from './outstanding-entry.ts';
 import { entryWeight } from './weight.ts';
 
 /** The rows of one namespace, in the order in which they came. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
+import { Stage } from './testing/agent-stage.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
-import { Stage } from './testing/stage.ts';
 
 test('writes a change of another namespace in the next step of a flood', async () => {
   const clock = new VirtualClock();

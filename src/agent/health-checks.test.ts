@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceObject } from '../cluster/objects.ts';
-import { elsewhere, endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { elsewhere, endpoint, service, slice } from '../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import type { ServiceHealthCheck } from './health-checks.ts';
+import { Stage } from './testing/agent-stage.ts';
 import { rejection } from './testing/fake-plane.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
-import { Stage } from './testing/stage.ts';
 
 const BALANCED = service({
   type: 'LoadBalancer',

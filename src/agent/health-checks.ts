@@ -6,7 +6,7 @@ import {
   servicePortKey,
 } from '../forwarding/model.ts';
 import type { ForwardingTable } from '../forwarding/table.ts';
-import { serviceOf } from './entry.ts';
+import { serviceOf } from './outstanding-entry.ts';
 
 export interface ServiceHealthCheck {
   readonly namespace: string;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Forwarding, Frontend } from '../forwarding/model.ts';
 import { compare } from '../forwarding/testing/rounds.ts';
-import type { Entry } from './entry.ts';
 import { Holders, wantedClaims } from './holders.ts';
+import type { Entry } from './outstanding-entry.ts';
 
 const FORWARD = { action: 'forward', list: 'cluster', masquerade: true } as const;
 const OUTCOMES = { pod: FORWARD, host: FORWARD, outside: FORWARD };

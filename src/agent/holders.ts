@@ -1,7 +1,7 @@
 import { knownRow } from '../dataplanes/row-change.ts';
 import { claimOf } from '../forwarding/claims.ts';
 import type { Forwarding } from '../forwarding/model.ts';
-import type { Entry } from './entry.ts';
+import type { Entry } from './outstanding-entry.ts';
 
 /**
  * Which row has in the kernel an address that it is about to give up. Another may want that

@@ -2,10 +2,10 @@ import type { Inspection, NodeFacts } from '../dataplanes/contract.ts';
 import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
 import type { Context } from './context.ts';
-import { acknowledgedChange, type Entry, isRemoval } from './entry.ts';
 import { type Failure, failureOf } from './failure.ts';
 import type { InspectionPlan, WantedInspection } from './inspection-plan.ts';
 import type { InspectionReason, InspectionReport } from './observer.ts';
+import { acknowledgedChange, type Entry, isRemoval } from './outstanding-entry.ts';
 
 /** Compares the kernel with the desired state, and corrects which rows count as applied. */
 export class Inspector {

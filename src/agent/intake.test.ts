@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { endpoint, service, slice } from '../forwarding/testing/example-objects.ts';
 import { Intake } from './intake.ts';
-import { NO_NEEDS, SETTINGS } from './testing/stage.ts';
+import { NO_NEEDS, SETTINGS } from './testing/agent-stage.ts';
 
 test('a deleted slice names its Service, so that flows of other Services are not inspected', () => {
   const intake = new Intake({ settings: SETTINGS, needs: NO_NEEDS, nodeName: 'node1' });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Kind } from '../cluster/kinds.ts';
+import type { Kind } from '../cluster/object-kinds.ts';
 import type { NodeObject, SliceObject } from '../cluster/objects.ts';
 import type { SourceEvent } from '../cluster/source.ts';
 import type { ModeNeeds } from '../config/modes.ts';

@@ -5,7 +5,7 @@ import {
   LabelledSeries,
   type MetricType,
   sampleText,
-} from './metrics/labelled-series.ts';
+} from './metrics/metric-series.ts';
 
 export interface MetricDefinition<L extends string> {
   readonly name: string;

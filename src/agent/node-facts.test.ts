@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { NodePortSettings } from '../config/settings.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { type NodeInput, nodeFacts, nodeView } from './node-facts.ts';
-import { NO_NEEDS, NODE, SETTINGS } from './testing/stage.ts';
+import { NO_NEEDS, NODE, SETTINGS } from './testing/agent-stage.ts';
 
 function input(settings: Partial<AgentSettings> = {}, more: Partial<NodeInput> = {}): NodeInput {
   return {

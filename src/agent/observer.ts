@@ -1,4 +1,4 @@
-import type { Kind } from '../cluster/kinds.ts';
+import type { Kind } from '../cluster/object-kinds.ts';
 import type { Drift, Inspection, InspectionDepth, NodeFacts } from '../dataplanes/contract.ts';
 import type { Family, ServicePortId } from '../forwarding/model.ts';
 import type { NotServedFrontend } from '../forwarding/not-served.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forwarding } from '../forwarding/model.ts';
 import { servicePortKey } from '../forwarding/model.ts';
-import type { Rejected } from './entry.ts';
 import { Outstanding } from './outstanding.ts';
+import type { Rejected } from './outstanding-entry.ts';
 
 const LIMITS = { rows: 128, objects: Number.POSITIVE_INFINITY };
 

@@ -8,9 +8,15 @@ import {
   servicePortKey,
 } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
-import { type Entry, type FailureScope, isRemoval, type Parts, type Rejected } from './entry.ts';
 import { FairQueue, type Lane, type StepLimits } from './fair-queue.ts';
 import { Holders } from './holders.ts';
+import {
+  type Entry,
+  type FailureScope,
+  isRemoval,
+  type Parts,
+  type Rejected,
+} from './outstanding-entry.ts';
 import { type FailingRow, Retries } from './retries.ts';
 
 /** An eighth of a transaction of the nftables plane: at least so many namespaces have a part of it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pacedEvents } from './address-events.ts';
+import { pacedEvents } from './service-events.ts';
 
 test('reports a row whose parts take longer than a second, and no other', () => {
   const said: unknown[] = [];

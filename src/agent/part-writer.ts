@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
-import { acknowledgedChange } from './entry.ts';
 import { type Failure, failureOf, isUnknownAfter } from './failure.ts';
 import type { StepLimits } from './fair-queue.ts';
+import { acknowledgedChange } from './outstanding-entry.ts';
 import type { PartTask } from './write-plan.ts';
 
 export type PartResult =

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { livez, readyz } from './conditions.ts';
+import type { Stage } from './testing/agent-stage.ts';
 import { rejection } from './testing/fake-plane.ts';
 import { endpointsOf, numbered, startedStage } from './testing/many.ts';
-import type { Stage } from './testing/stage.ts';
 
 const OBJECTS_PER_STEP = 2000;
 const HUGE = numbered('hostile', 1);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { endpoint, service, slice } from '../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import type { Acknowledged, Propagation } from './observer.ts';
+import { Stage } from './testing/agent-stage.ts';
 import { rejection } from './testing/fake-plane.ts';
-import { Stage } from './testing/stage.ts';
 
 /** The time from an event to the kernel; a timer of a millisecond would take longer. */
 const MOST_TURNS = 8;

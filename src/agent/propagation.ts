@@ -1,8 +1,8 @@
 import { FAMILIES, type Family, type ServicePortKey } from '../forwarding/model.ts';
 import type { Change } from '../forwarding/table.ts';
 import type { Clock } from '../time/clock.ts';
-import { type Entry, serviceOf } from './entry.ts';
 import type { Propagation, Unneeded } from './observer.ts';
+import { type Entry, serviceOf } from './outstanding-entry.ts';
 
 /** Triggers of one Service that wait for the kernel; beyond that the oldest count. */
 const MOST_TRIGGERS = 32;

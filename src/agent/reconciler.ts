@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FAMILIES, type Family } from '../forwarding/model.ts';
 import { Configuring } from './configuring.ts';
 import type { Context } from './context.ts';
-import { type Entry, serviceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
 import type { StepLimits } from './fair-queue.ts';
 import { HealthChecks } from './health-checks.ts';
 import { InspectionPlan, type WantedInspection } from './inspection-plan.ts';
 import { Inspector } from './inspector.ts';
 import { NoLocalCounts } from './no-local.ts';
+import { type Entry, serviceOf } from './outstanding-entry.ts';
 import type { RowCounts } from './snapshot.ts';
 import { Writer } from './writer.ts';
 

@@ -4,8 +4,8 @@ import { systemClock } from '../time/clock.ts';
 import { InstantClock } from '../time/testing/instant-clock.ts';
 import { until } from '../time/testing/until.ts';
 import { releasePlane } from './release.ts';
+import { Stage } from './testing/agent-stage.ts';
 import { FakePlane } from './testing/fake-plane.ts';
-import { Stage } from './testing/stage.ts';
 
 /** A plane that notes when it is released. */
 class ReleasedPlane extends FakePlane {

@@ -1,7 +1,7 @@
 import { Heap } from '../forwarding/heap.ts';
 import type { Family, ServicePortKey } from '../forwarding/model.ts';
-import type { Entry, FailureScope, RowFailure } from './entry.ts';
 import { FairQueue, type StepLimits } from './fair-queue.ts';
+import type { Entry, FailureScope, RowFailure } from './outstanding-entry.ts';
 
 /**
  * About a row: a namespace with thousands of failing rows must not be retried before all others.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { compile } from '../forwarding/compile.ts';
 import { type Forwarding, servicePortKey } from '../forwarding/model.ts';
-import { endpoint, service, slice, view } from '../forwarding/testing/objects.ts';
+import { endpoint, service, slice, view } from '../forwarding/testing/example-objects.ts';
 import { Outstanding } from './outstanding.ts';
 import { rowStateOf } from './row-state.ts';
 

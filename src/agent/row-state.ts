@@ -1,5 +1,5 @@
-import type { Entry } from './entry.ts';
 import type { Failure } from './failure.ts';
+import type { Entry } from './outstanding-entry.ts';
 
 /** What the kernel has of a desired row, as far as the agent knows. */
 export type RowState =

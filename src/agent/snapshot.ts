@@ -5,9 +5,9 @@ import type { NodeView, ServicePortKey } from '../forwarding/model.ts';
 import type { AddressReport, NotServedAddress } from './address-watch.ts';
 import type { Conditions } from './conditions.ts';
 import type { SeenDrift } from './drift-log.ts';
-import type { RowFailure } from './entry.ts';
 import type { Failure } from './failure.ts';
 import type { InspectionReport } from './observer.ts';
+import type { RowFailure } from './outstanding-entry.ts';
 import type { Pace } from './pace.ts';
 import type { ScopeReport } from './scope-report.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { service } from '../forwarding/testing/objects.ts';
+import { service } from '../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { rejection } from './testing/fake-plane.ts';
 import { startedStage } from './testing/many.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../time/clock.ts';
-import { serviceOf } from './entry.ts';
-import type { Events } from './events.ts';
+import type { Events } from './kubernetes-events.ts';
 import type { AgentObserver } from './observer.ts';
+import { serviceOf } from './outstanding-entry.ts';
 
 /** A repair alone is no news: an administrator may have tried something. */
 const REPAIRS_TOLD = 3;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forwarding } from '../forwarding/model.ts';
 import { ForwardingTable } from '../forwarding/table.ts';
-import { service, view } from '../forwarding/testing/objects.ts';
+import { service, view } from '../forwarding/testing/example-objects.ts';
 import { Outstanding } from './outstanding.ts';
 import { unitsOf } from './units.ts';
 

@@ -1,5 +1,5 @@
-import type { Entry } from './entry.ts';
 import { wantedClaims } from './holders.ts';
+import type { Entry } from './outstanding-entry.ts';
 import { removalWeight } from './weight.ts';
 
 /** Rows that the kernel must take in one transaction: nearly always a single one. */

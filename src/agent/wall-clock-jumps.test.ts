@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { endpoint, service, slice } from '../forwarding/testing/objects.ts';
+import { endpoint, service, slice } from '../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../time/testing/virtual-clock.ts';
 import { livez } from './conditions.ts';
+import { NODE, SETTINGS, Stage } from './testing/agent-stage.ts';
 import { type Call, rejection } from './testing/fake-plane.ts';
 import { numbered, startedStage } from './testing/many.ts';
-import { NODE, SETTINGS, Stage } from './testing/stage.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import type { RowChange } from '../dataplanes/contract.ts';
 import { knownRow } from '../dataplanes/row-change.ts';
 import type { Forwarding } from '../forwarding/model.ts';
-import { changeOf, type Entry } from './entry.ts';
+import { changeOf, type Entry } from './outstanding-entry.ts';
 
 /**
  * Upper bound of the kernel objects of a change: what the kernel has of the row may have to be

@@ -1,6 +1,6 @@
 import type { RowChange } from '../dataplanes/contract.ts';
-import { changeOf, type Entry } from './entry.ts';
 import type { StepLimits } from './fair-queue.ts';
+import { changeOf, type Entry } from './outstanding-entry.ts';
 import { type HolderOf, holdersFor, lightestInCircle, type Unit, unitsOf } from './units.ts';
 import { entryWeight, removalWeight } from './weight.ts';
 

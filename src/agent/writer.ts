@@ -2,10 +2,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { PlaneError } from '../dataplanes/contract.ts';
 import { retryDelayMs } from '../time/retry-delay.ts';
 import type { Context } from './context.ts';
-import { acknowledgedChange, changeOf, type Entry, familiesOf, serviceOf } from './entry.ts';
 import { type Failure, failureOf, isUnknownAfter } from './failure.ts';
 import type { StepLimits } from './fair-queue.ts';
 import type { StepFailure } from './observer.ts';
+import {
+  acknowledgedChange,
+  changeOf,
+  type Entry,
+  familiesOf,
+  serviceOf,
+} from './outstanding-entry.ts';
 import { PartWriter } from './part-writer.ts';
 import { splitUntilDone } from './split.ts';
 import { holdersFor, type Unit } from './units.ts';

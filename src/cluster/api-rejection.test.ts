@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Answer } from './answer.ts';
+import type { Answer } from './api-answer.ts';
 import { readRejection } from './api-rejection.ts';
-import { ClusterError } from './errors.ts';
+import { ClusterError } from './cluster-error.ts';
 import { JSON_ENCODING } from './wire/json-encoding.ts';
 
 /** Its body ends so. */

@@ -1,5 +1,5 @@
-import type { Answer } from './answer.ts';
-import { ClusterError } from './errors.ts';
+import type { Answer } from './api-answer.ts';
+import { ClusterError } from './cluster-error.ts';
 import type { StatusObject } from './watch-event.ts';
 
 export const HTTP_OK = 200;

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { until } from '../time/testing/until.ts';
 import { ApiSource } from './api-source.ts';
-import type { ClusterError } from './errors.ts';
+import type { ClusterError } from './cluster-error.ts';
 import type { ServerReport } from './server-report.ts';
 import type { SourceEvent } from './source.ts';
 import { added, type Exchange, FakeApiServer, initialEnd } from './testing/fake-api-server.ts';

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Backoff } from '../time/backoff.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
-import { Connection, type ConnectionOptions } from './connection.ts';
+import { Connection, type ConnectionOptions } from './api-connection.ts';
+import { ClusterError } from './cluster-error.ts';
 import { type Creation, createObject } from './create.ts';
-import { ClusterError } from './errors.ts';
-import type { Kind, ObjectOfKind } from './kinds.ts';
 import { MergedKind, mergedHealth } from './merged-kind.ts';
 import { Interner } from './narrow/interner.ts';
 import { withPodNames } from './narrow/pod-names.ts';
+import type { Kind, ObjectOfKind } from './object-kinds.ts';
 import { REFLECTOR_TIMING, Reflector, type ReflectorTiming } from './reflector.ts';
 import { REFLECTOR_BACKOFF } from './reflector-backoff.ts';
 import {
@@ -18,10 +18,10 @@ import {
   SERVICES,
   SLICES,
 } from './resources.ts';
-import { isWithinNamespaces, partsOf, resourceOf, type Scope } from './scope.ts';
 import { gapOf, type ServerGap, type ServerReport } from './server-report.ts';
 import { readServerVersion, type ServerVersion } from './server-version.ts';
 import type { ProblemListener, Source, SourceEvent, SourceHealth } from './source.ts';
+import { isWithinNamespaces, partsOf, resourceOf, type Scope } from './watch-scope.ts';
 
 export interface ApiSourceOptions {
   readonly connection: ConnectionOptions;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { it, type TestContext } from 'node:test';
-import { Connection } from './connection.ts';
+import { Connection } from './api-connection.ts';
 import { createObject } from './create.ts';
 import { Secret } from './secret.ts';
 import { type Exchange, FakeApiServer } from './testing/fake-api-server.ts';

@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts';
+import type { Answer } from './api-answer.ts';
 import { readRejection } from './api-rejection.ts';
 
 /** The part of a connection that createObject needs. */

@@ -1,5 +1,5 @@
 import type { ClientHttp2Session } from 'node:http2';
-import { ClusterError } from './errors.ts';
+import { ClusterError } from './cluster-error.ts';
 
 export interface KeepAliveOptions {
   /** Idle time after which the server is pinged. */

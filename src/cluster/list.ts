@@ -1,6 +1,6 @@
-import type { Answer } from './answer.ts';
+import type { Answer } from './api-answer.ts';
 import { HTTP_OK, readRejection } from './api-rejection.ts';
-import { ClusterError } from './errors.ts';
+import { ClusterError } from './cluster-error.ts';
 import { missingRights, type Query, type Resource, urlOf } from './resources.ts';
 import type { RawList } from './wire/encoding.ts';
 

@@ -1,18 +1,18 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
-import { ClusterError } from './errors.ts';
-import type { Kind } from './kinds.ts';
+import { ClusterError } from './cluster-error.ts';
 import { watchForChanges } from './manifests/change-watch.ts';
 import {
   findManifests,
   type ManifestText,
   readManifest,
   STANDARD_INPUT,
-} from './manifests/files.ts';
+} from './manifests/manifest-files.ts';
 import { ManifestSet } from './manifests/manifest-set.ts';
 import { Interner } from './narrow/interner.ts';
-import { type Scope, scopeFilter } from './scope.ts';
+import type { Kind } from './object-kinds.ts';
 import type { ProblemListener, Source, SourceEvent, SourceHealth } from './source.ts';
+import { type Scope, scopeFilter } from './watch-scope.ts';
 
 export interface ManifestsSourceOptions {
   /** Files, folders, or `-` for the standard input. */

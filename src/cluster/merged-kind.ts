@@ -1,4 +1,4 @@
-import type { Kind, ObjectKey } from './kinds.ts';
+import type { Kind, ObjectKey } from './object-kinds.ts';
 import type { SourceEvent, SourceHealth } from './source.ts';
 
 type Put = Extract<SourceEvent, { type: 'put' }>;

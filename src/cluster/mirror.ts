@@ -1,12 +1,12 @@
-import { ClusterError } from './errors.ts';
-import type { Kind, ObjectKey, ObjectOfKind } from './kinds.ts';
+import { ClusterError } from './cluster-error.ts';
 import type { Interner } from './narrow/interner.ts';
 import type { Narrowed } from './narrow/meta.ts';
 import { narrow, readKey, readResourceVersion } from './narrow/narrow.ts';
-import { readStamp } from './narrow/stamp.ts';
+import { readStamp } from './narrow/read-stamp.ts';
+import type { Kind, ObjectKey, ObjectOfKind } from './object-kinds.ts';
+import { RelistedObjects, Told } from './reported-objects.ts';
 import type { SourceEvent } from './source.ts';
 import type { Stamp } from './stamp.ts';
-import { RelistedObjects, Told } from './told.ts';
 
 export interface MirrorOptions<K extends Kind> {
   readonly kind: K;

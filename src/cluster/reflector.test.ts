@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { InstantClock } from '../time/testing/instant-clock.ts';
 import { until } from '../time/testing/until.ts';
-import { Connection } from './connection.ts';
+import { Connection } from './api-connection.ts';
 import { Interner } from './narrow/interner.ts';
 import { Reflector } from './reflector.ts';
 import { NAMESPACES, SERVICE_CIDRS, SERVICES } from './resources.ts';

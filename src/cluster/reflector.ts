@@ -1,11 +1,11 @@
 import { Backoff } from '../time/backoff.ts';
 import type { Clock } from '../time/clock.ts';
 import { HTTP_OK, readRejection, rejection } from './api-rejection.ts';
-import { ClusterError, describeError } from './errors.ts';
-import type { Kind, ObjectOfKind } from './kinds.ts';
+import { ClusterError, describeError } from './cluster-error.ts';
 import { type Getter, listAll } from './list.ts';
 import { Mirror } from './mirror.ts';
 import type { Interner } from './narrow/interner.ts';
+import type { Kind, ObjectOfKind } from './object-kinds.ts';
 import { REFLECTOR_BACKOFF } from './reflector-backoff.ts';
 import { ResourcePaths } from './resource-paths.ts';
 import { missingRights, type Query, type Resource, urlOf } from './resources.ts';

@@ -1,4 +1,4 @@
-import type { Kind } from './kinds.ts';
+import type { Kind } from './object-kinds.ts';
 
 /** API path of a kind, and the selector for objects that concern a proxy. */
 export interface Resource<K extends Kind = Kind> {

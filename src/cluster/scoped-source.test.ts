@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { until } from '../time/testing/until.ts';
 import { ApiSource, type ApiSourceOptions } from './api-source.ts';
-import type { ClusterError } from './errors.ts';
+import type { ClusterError } from './cluster-error.ts';
 import type { SourceEvent } from './source.ts';
 import { type Exchange, FakeApiServer, initialEnd } from './testing/fake-api-server.ts';
 import { openAccess } from './testing/open-access.ts';

@@ -1,6 +1,6 @@
-import type { Answer } from './answer.ts';
+import type { Answer } from './api-answer.ts';
 import { HTTP_OK, readBody, readRejection } from './api-rejection.ts';
-import { ClusterError } from './errors.ts';
+import { ClusterError } from './cluster-error.ts';
 import { isRecord, parseJson, textAt } from './json.ts';
 import type { GapReason, ServerReport } from './server-report.ts';
 

@@ -1,5 +1,5 @@
-import type { ClusterError } from './errors.ts';
-import type { Kind, ObjectKey, ObjectOfKind } from './kinds.ts';
+import type { ClusterError } from './cluster-error.ts';
+import type { Kind, ObjectKey, ObjectOfKind } from './object-kinds.ts';
 import type { GapReason, ServerReport } from './server-report.ts';
 import type { Stamp } from './stamp.ts';
 

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import tls from 'node:tls';
-import { ClusterError } from './errors.ts';
+import type { Dial } from './api-socket.ts';
+import { ClusterError } from './cluster-error.ts';
 import type { Secret } from './secret.ts';
-import type { Dial } from './socket.ts';
 
 const HTTP_OK = 200;
 const ANSWER_DEADLINE_MS = 10_000;

@@ -1,8 +1,8 @@
 import { Argument, Command } from 'commander';
-import { SHELLS, type Shell, writeShellFiles } from './completion/files.ts';
+import { SHELLS, type Shell, writeShellFiles } from './completion/completion-files.ts';
 import { describeVerbs } from './completion/verbs.ts';
 import { ABOUT } from './help.ts';
-import { VERSION } from './run/version.ts';
+import { VERSION } from './run/program-version.ts';
 import { printData } from './terminal/print.ts';
 
 interface CompletionOptions {

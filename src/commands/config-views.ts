@@ -1,7 +1,7 @@
-import type { FieldRow } from '../config/fields/row.ts';
-import { FIELD_PATHS, FIELDS, type FieldPath } from '../config/fields/table.ts';
+import type { FieldRow } from '../config/fields/field-row.ts';
+import { FIELD_PATHS, FIELDS, type FieldPath } from '../config/fields/field-table.ts';
 import { formatOrigin } from '../config/layers.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
 import { isReadIn } from '../config/validate.ts';
 import { writtenValue } from '../config/write.ts';
 import { colours } from './terminal/colour.ts';

@@ -3,16 +3,16 @@ import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { AccessWarning } from '../cluster/access.ts';
 import { plainHttpWarnings } from '../cluster/kubeconfig/plain-http.ts';
+import { formatProblem } from '../config/config-problem.ts';
 import type { StartWishes } from '../config/flags/read.ts';
-import { loadConfig } from '../config/load.ts';
-import { formatProblem } from '../config/problem.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { configurationJsonSchema } from '../config/schema.ts';
 import type { Settings } from '../config/settings.ts';
 import { toConfigurationYaml } from '../config/write.ts';
-import { assertBuilt } from '../modes/registry.ts';
+import { assertBuilt } from '../modes/mode-registry.ts';
 import { configData, configReference, configTable } from './config-views.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
-import { accessWarnings, accessWarningText, configuredSource } from './source.ts';
+import { accessWarnings, accessWarningText, configuredSource } from './open-source.ts';
 import { printData, printJson, printPage, printWarning } from './terminal/print.ts';
 
 interface ConfigOptions {

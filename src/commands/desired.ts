@@ -1,18 +1,18 @@
 import type { HeldPort } from '../agent/host-sockets.ts';
 import { Intake } from '../agent/intake.ts';
 import type { MachineAddresses } from '../agent/machine-addresses.ts';
-import { ClusterError } from '../cluster/errors.ts';
+import { ClusterError } from '../cluster/cluster-error.ts';
 import type { SourceEvent } from '../cluster/source.ts';
 import { traitsOf } from '../config/modes.ts';
 import type { Settings } from '../config/settings.ts';
-import { waitForSource } from './services/wait-for-source.ts';
 import {
   configuredSource,
   openSource,
   problemWarnings,
   type SourceOptions,
   warnOfGaps,
-} from './source.ts';
+} from './open-source.ts';
+import { waitForSource } from './services/wait-for-source.ts';
 import { visible } from './terminal/visible.ts';
 
 /** The state of this machine. */

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Command } from 'commander';
 import { openHttpServer } from '../agent/servers/http.ts';
-import { serving } from '../agent/servers/testing/serving.ts';
+import { serving } from '../agent/servers/testing/serving-server.ts';
 import { STATUS_SOCKET } from '../config/run-folder.ts';
 import { configCommand } from './config.ts';
-import { explainCommand } from './explain.ts';
+import { explainCommand } from './explain-command.ts';
 import { runProgram } from './program.ts';
-import { renderCommand } from './render.ts';
+import { renderCommand } from './render-command.ts';
 import { servicesCommand } from './services.ts';
-import { statusCommand } from './status.ts';
+import { statusCommand } from './status-command.ts';
 
 /** Clears the screen, sets the title, hides, begins a line of its own, runs backwards. */
 const HOSTILE = 'x\x1b[2J\x1b]0;t\x07\x1b[8m\x9b8m\nI0101 00:00:00.000 forged\r\u202e\u2028';

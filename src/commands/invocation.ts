@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { isFlagName } from '../config/flags/table.ts';
+import { isFlagName } from '../config/flags/flag-table.ts';
 import { CommandError, WRONG_USAGE_EXIT } from './command-error.ts';
 import { normalizeArguments } from './kube-proxy-flags.ts';
 

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
-import { FIELDS } from '../config/fields/table.ts';
-import type { GivenFlags } from '../config/flags/read.ts';
+import { FIELDS } from '../config/fields/field-table.ts';
 import {
   FLAG_NAMES,
   type FlagName,
   fieldFlag,
   isFieldFlag,
   startFlag,
-} from '../config/flags/table.ts';
+} from '../config/flags/flag-table.ts';
+import type { GivenFlags } from '../config/flags/read.ts';
 
 const GROUP = 'Flags of kube-proxy:';
 

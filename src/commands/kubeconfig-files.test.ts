@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { kubeconfigFiles } from './source.ts';
+import { kubeconfigFiles } from './open-source.ts';
 
 async function home(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-home-'));

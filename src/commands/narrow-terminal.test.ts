@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Command } from 'commander';
 import { configCommand } from './config.ts';
-import { explainCommand } from './explain.ts';
+import { explainCommand } from './explain-command.ts';
 import { runProgram } from './program.ts';
 import { servicesCommand } from './services.ts';
 

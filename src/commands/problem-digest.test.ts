@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { rejection } from '../cluster/api-rejection.ts';
-import { ClusterError } from '../cluster/errors.ts';
+import { ClusterError } from '../cluster/cluster-error.ts';
 import { needsPerson, problemDigest, REPEAT_AFTER_MS } from './problem-digest.ts';
 
 function stage() {

@@ -1,4 +1,8 @@
-import { type ClusterError, type ClusterErrorCode, describeError } from '../cluster/errors.ts';
+import {
+  type ClusterError,
+  type ClusterErrorCode,
+  describeError,
+} from '../cluster/cluster-error.ts';
 import type { ProblemListener } from '../cluster/source.ts';
 import type { Clock } from '../time/clock.ts';
 

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { exitCodeOf, WRONG_USAGE_EXIT } from './command-error.ts';
 import { ABOUT, formatItem, helpCommand, optionDescription } from './help.ts';
 import { argumentsWithVerb } from './invocation.ts';
-import { VERSION } from './run/version.ts';
+import { VERSION } from './run/program-version.ts';
 import { printError, printNote, printPage } from './terminal/print.ts';
 
 const OK = 0;

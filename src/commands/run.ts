@@ -1,36 +1,42 @@
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Command } from 'commander';
-import { type EventPost, Events } from '../agent/events.ts';
+import { type EventPost, Events } from '../agent/kubernetes-events.ts';
 import { RestClientMetrics } from '../agent/metrics/rest-client-metrics.ts';
 import { ApiSource } from '../cluster/api-source.ts';
 import type { Source } from '../cluster/source.ts';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import { planChange } from '../config/plan.ts';
-import { formatProblem } from '../config/problem.ts';
+import { formatProblem } from '../config/config-problem.ts';
+import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
+import { planChange } from '../config/reload-plan.ts';
 import { RUN_FOLDER } from '../config/run-folder.ts';
 import type { Settings } from '../config/settings.ts';
-import { watchConfig } from '../config/watch.ts';
+import { watchConfig } from '../config/watch-config.ts';
 import { toConfigurationYaml } from '../config/write.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Logger } from '../log/logger.ts';
 import type { OpenMode } from '../modes/mode.ts';
+import { allParts, modeNamed } from '../modes/mode-registry.ts';
 import { openNetfilter } from '../modes/netfilter.ts';
 import type { Part } from '../modes/part.ts';
-import { allParts, modeNamed } from '../modes/registry.ts';
 import { type OtherPartsOptions, removeOtherParts } from '../modes/remove-other-parts.ts';
 import type { PodNetwork } from '../modes/wing.ts';
 import { systemClock } from '../time/clock.ts';
-import { podNetworks, WINGS } from '../wings/registry.ts';
-import { manifestsOption } from './basis/options.ts';
+import { podNetworks, WINGS } from '../wings/wing-registry.ts';
+import { manifestsOption } from './basis/basis-options.ts';
 import { cleanUp } from './cleanup.ts';
 import { CommandError, exitCodeOf } from './command-error.ts';
 import { TAKE_OVER } from './invocation.ts';
 import { addKubeProxyFlags, givenFlags } from './kube-proxy-flags.ts';
+import {
+  configuredAccess,
+  configuredSource,
+  openSource,
+  type SourceOptions,
+} from './open-source.ts';
 import { giveBackLargeBlocks, giveBackMemory } from './run/give-back-memory.ts';
+import { removeUnwantedRoutes } from './run/keep-service-routes.ts';
 import { removeKubeProxyTables } from './run/kube-proxy-tables.ts';
 import { keepLastWords, tellFailure } from './run/last-words.ts';
-import { type Log, openLog } from './run/logger.ts';
 import {
   asksForLocalhost,
   assertNetAdmin,
@@ -38,14 +44,13 @@ import {
   prepareMachine,
   setNeededSysctl,
 } from './run/machine.ts';
+import { makeRunFolder } from './run/make-run-folder.ts';
 import { openNoDebugger } from './run/no-debugger.ts';
 import { becomeOnlyInstance, type OnlyInstance } from './run/one-instance.ts';
+import { VERSION } from './run/program-version.ts';
 import { type AssembledProxy, assembleProxy } from './run/proxy.ts';
-import { makeRunFolder } from './run/run-folder.ts';
-import { removeUnwantedRoutes } from './run/service-routes.ts';
 import { sourceLog } from './run/source-log.ts';
-import { VERSION } from './run/version.ts';
-import { configuredAccess, configuredSource, openSource, type SourceOptions } from './source.ts';
+import { type Log, openLog } from './run/stream-logger.ts';
 import { printPage } from './terminal/print.ts';
 
 interface RunOptions {

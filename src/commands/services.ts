@@ -2,14 +2,14 @@ import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { scopeText } from '../agent/scope-report.ts';
 import { aboutText } from './basis/about.ts';
-import { type Answer, answerOf, answerOfObserved, observe } from './basis/answer.ts';
 import { type Basis, findBasis } from './basis/basis.ts';
-import { addBasisOptions, type BasisOptions } from './basis/options.ts';
+import { type Answer, answerOf, answerOfObserved, observe } from './basis/basis-answer.ts';
+import { addBasisOptions, type BasisOptions } from './basis/basis-options.ts';
 import { CommandError } from './command-error.ts';
 import type { ObservedNode } from './desired.ts';
 import { givenFlags } from './kube-proxy-flags.ts';
-import { servicesData } from './services/data-view.ts';
-import { clientsText, isWanted, parseWish, viewText, type Wish } from './services/rows.ts';
+import { clientsText, isWanted, parseWish, viewText, type Wish } from './services/select-rows.ts';
+import { servicesData } from './services/services-data.ts';
 import { servicesTable, servicesWide } from './services/table-view.ts';
 import { printData, printJson, printNote, printPage } from './terminal/print.ts';
 

@@ -8,8 +8,8 @@ import {
   parseAllDocuments,
   type Tags,
 } from 'yaml';
-import { ConfigError } from './errors.ts';
-import type { Place, Problem } from './problem.ts';
+import { ConfigError } from './config-error.ts';
+import type { Place, Problem } from './config-problem.ts';
 
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
 export const KIND = 'KubeProxyConfiguration';

@@ -1,5 +1,5 @@
+import type { Problem } from './config-problem.ts';
 import type { ResolvedFields } from './layers.ts';
-import type { Problem } from './problem.ts';
 import type { FeatureSettings } from './settings.ts';
 
 /** Supported gates, with the default of kube-proxy. */

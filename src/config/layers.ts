@@ -1,5 +1,5 @@
-import type { FieldPath, FieldValue, FieldValues } from './fields/table.ts';
-import type { Place } from './problem.ts';
+import type { Place } from './config-problem.ts';
+import type { FieldPath, FieldValue, FieldValues } from './fields/field-table.ts';
 
 /** Origin of a value. */
 export type Origin =

@@ -1,10 +1,10 @@
 import { parseCidrs } from '../addresses/cidr.ts';
 import { isLoopbackAddress } from '../addresses/loopback.ts';
+import type { Problem } from './config-problem.ts';
 import { gateValue } from './feature-gates.ts';
 import type { Origin, ResolvedFields } from './layers.ts';
 import { type ModeName, traitsOf } from './modes.ts';
 import { expandNodePortAddresses } from './node-port-addresses.ts';
-import type { Problem } from './problem.ts';
 import type { NodePortSettings } from './settings.ts';
 
 const GATE = 'KubeProxyNFTablesLocalhostNodePorts';

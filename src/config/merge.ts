@@ -1,5 +1,5 @@
 import { parseIpSloppily } from '../addresses/ip.ts';
-import { FIELD_PATHS, FIELDS, type FieldPath, type FieldValue } from './fields/table.ts';
+import { FIELD_PATHS, FIELDS, type FieldPath, type FieldValue } from './fields/field-table.ts';
 import type { Layer, Origin, Resolved, ResolvedFields } from './layers.ts';
 import { isModeName, traitsOf } from './modes.ts';
 import { withPort } from './network-text.ts';

@@ -49,7 +49,7 @@ const OWN = { ...KUBE_PROXY_NFTABLES, isOfKubeProxy: false } as const;
 /** Hooks act before there is a packet, so they need what is not for them. */
 const HOOKS = { ...OWN, needs: { ownAddresses: true, namespaces: true } } as const;
 
-/** Every mode that a configuration may name; `src/modes/registry.ts` has a value for each that is built in. */
+/** Every mode that a configuration may name; `src/modes/mode-registry.ts` has a value for each that is built in. */
 const TRAITS = {
   nftables: { ...KUBE_PROXY_NFTABLES, hasApiServerNetwork: true },
   iptables: {

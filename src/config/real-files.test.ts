@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { FIELD_PATHS, type FieldPath } from './fields/table.ts';
+import { FIELD_PATHS, type FieldPath } from './fields/field-table.ts';
+import type { FlagName } from './flags/flag-table.ts';
 import type { GivenFlags } from './flags/read.ts';
-import type { FlagName } from './flags/table.ts';
-import { buildConfig, type LoadedConfig } from './load.ts';
+import { buildConfig, type LoadedConfig } from './load-config.ts';
 import { differentFields } from './testing/different-fields.ts';
 import { toConfigurationYaml } from './write.ts';
 

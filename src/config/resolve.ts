@@ -1,13 +1,13 @@
 import { formatIp, parseIpSloppily } from '../addresses/ip.ts';
 import { featureSettings } from './feature-gates.ts';
 import type { StartWishes } from './flags/read.ts';
-import { ipvsSettings } from './ipvs.ts';
+import { ipvsSettings } from './ipvs-block.ts';
 import type { ResolvedFields } from './layers.ts';
 import { mayRelayLocalhost, relayedLocalhost } from './localhost-node-ports.ts';
 import { DEFAULT_MODE, isModeName, type ModeName, traitsOf } from './modes.ts';
 import { isUnspecified, type ListenAddress, parseListenAddress } from './network-text.ts';
 import { expandNodePortAddresses, isEveryAddress } from './node-port-addresses.ts';
-import { clusterSettings, scopeSettings } from './scope.ts';
+import { clusterSettings, scopeSettings } from './scope-settings.ts';
 import type {
   ClientSettings,
   ConntrackSettings,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FIELD_PATHS } from './fields/table.ts';
+import { FIELD_PATHS } from './fields/field-table.ts';
 import { configurationJsonSchema } from './schema.ts';
 
 function at(value: unknown, names: readonly string[]): unknown {

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { API_VERSION, KIND } from './document.ts';
 import { parseDurationMs } from './duration.ts';
-import type { FieldRow } from './fields/row.ts';
-import { FIELD_PATHS, FIELDS } from './fields/table.ts';
-import type { Kind } from './kinds.ts';
+import type { Kind } from './field-kinds.ts';
+import type { FieldRow } from './fields/field-row.ts';
+import { FIELD_PATHS, FIELDS } from './fields/field-table.ts';
 
 /** Sections of the file are nested maps of sections and fields. */
 interface Section {

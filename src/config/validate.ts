@@ -1,15 +1,15 @@
 import { isAbsolute, resolve } from 'node:path';
 import { parseCidr } from '../addresses/cidr.ts';
 import { parseIpSloppily } from '../addresses/ip.ts';
+import type { Problem } from './config-problem.ts';
 import { formatDuration } from './duration.ts';
 import { gateValue } from './feature-gates.ts';
-import type { FieldRow } from './fields/row.ts';
-import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/table.ts';
+import type { FieldRow } from './fields/field-row.ts';
+import { FIELD_PATHS, FIELDS, type FieldPath } from './fields/field-table.ts';
 import type { ResolvedFields } from './layers.ts';
 import { KUBE_PROXY_MODES, MODE_NAMES, type ModeName, modesWith, traitsOf } from './modes.ts';
 import { parseListenAddress } from './network-text.ts';
 import { nodePortAddressFaults } from './node-port-addresses.ts';
-import type { Problem } from './problem.ts';
 import { clusterCidrs, modeOf } from './resolve.ts';
 import {
   notADomain,
@@ -20,7 +20,7 @@ import {
   notAServiceRange,
   notAZone,
   scopeTooLarge,
-} from './scope.ts';
+} from './scope-settings.ts';
 
 /** A check of one field; returns the fault, or undefined. */
 type Fault = string | undefined;

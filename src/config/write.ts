@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { API_VERSION, KIND } from './document.ts';
 import { formatDuration } from './duration.ts';
-import { FIELD_PATHS, FIELDS, type FieldPath, type FieldValue } from './fields/table.ts';
+import { FIELD_PATHS, FIELDS, type FieldPath, type FieldValue } from './fields/field-table.ts';
 import type { ResolvedFields } from './layers.ts';
 
 interface Section {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { describe, it } from 'node:test';
-import { NetlinkError } from '../linux/netlink/errors.ts';
+import { NetlinkError } from '../linux/netlink/netlink-error.ts';
 import { SysctlError } from '../linux/sysctl-error.ts';
-import type { DoctorCheck } from './check.ts';
+import type { DoctorCheck } from './doctor-check.ts';
 import { ok } from './finding.ts';
 import { runDoctorChecks } from './run-doctor-checks.ts';
-import { subject } from './testing/subject.ts';
+import { subject } from './testing/example-subject.ts';
 
 const failing = (name: string, error: Error): DoctorCheck => ({
   name,

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import { NetlinkError } from '../linux/netlink/errors.ts';
+import { NetlinkError } from '../linux/netlink/netlink-error.ts';
 import { SysctlError, systemCode } from '../linux/sysctl-error.ts';
-import type { DoctorCheck } from './check.ts';
+import type { DoctorCheck } from './doctor-check.ts';
 import { type Finding, ok, type Result, unasked } from './finding.ts';
 import { runChecks } from './run-checks.ts';
 import type { Subject } from './subject.ts';

@@ -4,7 +4,7 @@ import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { KernelFeature } from '../linux/kernel-features.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { Sysctls } from '../linux/sysctl.ts';
-import type { Places } from './places.ts';
+import type { Places } from './address-places.ts';
 
 /** What the checks are about: this machine, and what its agent wants of it. */
 export interface Subject {

@@ -1,15 +1,22 @@
 import type { RowState } from '../agent/row-state.ts';
+import { familyOf, type Source, sourceOfClass } from '../forwarding/answer/connection-source.ts';
 import type { Destination, Found } from '../forwarding/answer/destination.ts';
+import { sharesOf } from '../forwarding/answer/endpoint-shares.ts';
 import type { Place } from '../forwarding/answer/place.ts';
 import { predict, predictAt } from '../forwarding/answer/predict.ts';
 import type { Prediction } from '../forwarding/answer/prediction.ts';
-import { sharesOf } from '../forwarding/answer/shares.ts';
-import { familyOf, type Source, sourceOfClass } from '../forwarding/answer/source.ts';
 import type { Candidate } from '../forwarding/candidates.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
 import { type Forwarding, SOURCE_CLASSES, servicePortName } from '../forwarding/model.ts';
 import { disturbedRow, objectionOf } from './agent-word.ts';
 import { CODES, type Code } from './codes.ts';
+import {
+  CLASS_NAME,
+  destinationName,
+  frontendName,
+  serviceAt,
+  subjectOf,
+} from './explain-words.ts';
 import type {
   AgentWord,
   AskedQuestion,
@@ -24,7 +31,6 @@ import { type JudgedCase, type Judgement, judge } from './proof/judge.ts';
 import type { NotPermitted, ProvenPacket } from './proof/proof.ts';
 import { nextOf, type RemarkContext, remarksOf } from './remarks.ts';
 import { type AskedEndpoint, whyNot } from './why-not.ts';
-import { CLASS_NAME, destinationName, frontendName, serviceAt, subjectOf } from './words.ts';
 
 /** A connection, and where it is asked about. */
 export interface AskedCase {

@@ -1,6 +1,6 @@
 import type { RowState } from '../agent/row-state.ts';
+import type { EndpointShare } from '../forwarding/answer/endpoint-shares.ts';
 import type { PredictedAction, PredictedCode } from '../forwarding/answer/prediction.ts';
-import type { EndpointShare } from '../forwarding/answer/shares.ts';
 import type { EndpointList, FrontendKind, Protocol, SourceClass } from '../forwarding/model.ts';
 import type { Code } from './codes.ts';
 import type { Proof, ProofNeeds } from './proof/proof.ts';

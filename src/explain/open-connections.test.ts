@@ -9,7 +9,7 @@ import {
   slice,
   TERMINATING,
   view,
-} from '../forwarding/testing/objects.ts';
+} from '../forwarding/testing/example-objects.ts';
 import { type OpenCounts, OpenTally } from './open-connections.ts';
 
 const EDGE = service({

@@ -1,6 +1,6 @@
-import type { Change } from '../forwarding/changes.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
 import type { Forwarding, Frontend, ServicePortKey } from '../forwarding/model.ts';
+import type { Change } from '../forwarding/row-changes.ts';
 
 /** What a change means for connections that are open. */
 export interface OpenCounts {

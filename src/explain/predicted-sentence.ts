@@ -1,11 +1,11 @@
+import { familyOf } from '../forwarding/answer/connection-source.ts';
 import type { Destination } from '../forwarding/answer/destination.ts';
 import type { Place } from '../forwarding/answer/place.ts';
 import type { Forwarded, LostAction, Prediction } from '../forwarding/answer/prediction.ts';
-import { familyOf } from '../forwarding/answer/source.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
 import { type Forwarding, servicePortName } from '../forwarding/model.ts';
 import { notServedText } from '../forwarding/not-served-text.ts';
-import { countText, destinationName, serviceAt } from './words.ts';
+import { countText, destinationName, serviceAt } from './explain-words.ts';
 
 export interface SentenceContext {
   /** Who asks. */

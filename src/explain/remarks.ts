@@ -1,6 +1,6 @@
+import type { Source } from '../forwarding/answer/connection-source.ts';
+import type { EndpointShare } from '../forwarding/answer/endpoint-shares.ts';
 import type { Prediction } from '../forwarding/answer/prediction.ts';
-import type { EndpointShare } from '../forwarding/answer/shares.ts';
-import type { Source } from '../forwarding/answer/source.ts';
 import { type Frontend, servicePortName } from '../forwarding/model.ts';
 import type { AskedSource, Remark } from './explanation.ts';
 import { nodePortAddresses, type SentenceContext } from './predicted-sentence.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compile } from '../forwarding/compile.ts';
-import { service, view } from '../forwarding/testing/objects.ts';
+import { service, view } from '../forwarding/testing/example-objects.ts';
 import { goalOf, parseTarget } from './target.ts';
 
 describe('parseTarget()', () => {

@@ -6,7 +6,7 @@ import {
   type Protocol,
   servicePortName,
 } from '../forwarding/model.ts';
-import { frontendName } from './words.ts';
+import { frontendName } from './explain-words.ts';
 
 /** What is asked for, as it is written on the command line. */
 export type Target =

@@ -1,4 +1,3 @@
-import type { Change } from '../forwarding/changes.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
 import type {
   Endpoint,
@@ -8,7 +7,8 @@ import type {
   ServicePortKey,
   SourceClass,
 } from '../forwarding/model.ts';
-import { frontendName } from './words.ts';
+import type { Change } from '../forwarding/row-changes.ts';
+import { frontendName } from './explain-words.ts';
 
 /** How one row would change. */
 export interface RowDifference {

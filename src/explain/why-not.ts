@@ -1,4 +1,4 @@
-import type { EndpointShare } from '../forwarding/answer/shares.ts';
+import type { EndpointShare } from '../forwarding/answer/endpoint-shares.ts';
 import type { Code } from './codes.ts';
 import type { Remark } from './explanation.ts';
 

@@ -6,9 +6,9 @@ import { after, before, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { enterOwnNetwork, ip, run } from '../linux/netlink/testing/own-namespace.ts';
-import type { FlowRun } from './observer.ts';
-import { FlowReconciler } from './reconciler.ts';
-import { change, row } from './testing/rows.ts';
+import type { FlowRun } from './flow-observer.ts';
+import { FlowReconciler } from './flow-reconciler.ts';
+import { change, row } from './testing/flow-rows.ts';
 
 /** A real host that has the address before a Service gets it. */
 const HOST = '198.51.100.20';

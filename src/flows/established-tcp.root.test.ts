@@ -4,8 +4,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { enterOwnNetwork, ip, run } from '../linux/netlink/testing/own-namespace.ts';
-import { FlowReconciler } from './reconciler.ts';
-import { change, row } from './testing/rows.ts';
+import { FlowReconciler } from './flow-reconciler.ts';
+import { change, row } from './testing/flow-rows.ts';
 
 enterOwnNetwork();
 ip(

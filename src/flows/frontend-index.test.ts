@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Forwarding, type Frontend, servicePortKey } from '../forwarding/model.ts';
+import { targetKey, targetOf } from './flow-keys.ts';
 import { FrontendIndex } from './frontend-index.ts';
-import { targetKey, targetOf } from './keys.ts';
 
 const FORWARD = { action: 'forward', list: 'cluster', masquerade: true } as const;
 const FRONTEND: Frontend = {

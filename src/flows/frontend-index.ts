@@ -12,7 +12,7 @@ import {
   type FrontendKey,
   targetKey,
   targetOf,
-} from './keys.ts';
+} from './flow-keys.ts';
 import { addNeed, type Needs } from './needs.ts';
 
 type Targets = ReadonlyMap<FrontendKey, FlowTarget>;

@@ -6,7 +6,7 @@ import { KernelConntrack } from '../linux/conntrack/conntrack.ts';
 import { insertFlows, type NewFlow, newFlow } from '../linux/conntrack/testing/insert.ts';
 import { enterOwnNetwork, run } from '../linux/netlink/testing/own-namespace.ts';
 import { measured, measuredWithShortTurns } from './testing/cost.ts';
-import { change, row } from './testing/rows.ts';
+import { change, row } from './testing/flow-rows.ts';
 import { readTranslated } from './translated.ts';
 
 enterOwnNetwork();

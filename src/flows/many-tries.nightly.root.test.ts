@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 import { insertFlows, type NewFlow, newFlow } from '../linux/conntrack/testing/insert.ts';
 import { enterOwnNetwork, run } from '../linux/netlink/testing/own-namespace.ts';
 import { measured, measuredWithShortTurns } from './testing/cost.ts';
-import { change, row } from './testing/rows.ts';
+import { change, row } from './testing/flow-rows.ts';
 
 enterOwnNetwork();
 

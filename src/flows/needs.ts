@@ -1,5 +1,5 @@
 import type { ServicePortId } from '../forwarding/model.ts';
-import type { EndpointKey, FlowTarget, FrontendKey } from './keys.ts';
+import type { EndpointKey, FlowTarget, FrontendKey } from './flow-keys.ts';
 
 /** A frontend whose flows must be checked. */
 export interface Need {

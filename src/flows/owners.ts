@@ -7,7 +7,7 @@ import {
   IP_VERSIONS,
   nodePortKey,
   PROTOCOL_NUMBERS,
-} from './keys.ts';
+} from './flow-keys.ts';
 
 /** A served address and port, with its owner. */
 export interface OwnedFrontend {

@@ -3,8 +3,8 @@ import type { Forwarding, ServicePortId } from '../forwarding/model.ts';
 import { addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
-import { endpointKey, type FrontendKey } from './keys.ts';
-import type { Deleted, FlowObserver } from './observer.ts';
+import { endpointKey, type FrontendKey } from './flow-keys.ts';
+import type { Deleted, FlowObserver } from './flow-observer.ts';
 import { questionsFor, type Wanted } from './questions.ts';
 import { type Grounds, Judge, type StaleVerdict } from './verdict.ts';
 

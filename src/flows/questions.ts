@@ -1,8 +1,8 @@
 import type { Forwarding } from '../forwarding/model.ts';
-import { PROTOCOL_TCP } from '../linux/conntrack/protocol.ts';
+import { PROTOCOL_TCP } from '../linux/conntrack/conntrack-protocol.ts';
 import type { FlowFilter, FlowQuestion } from '../linux/conntrack/question.ts';
 import type { BegunRows } from './begun.ts';
-import { type FlowTarget, targetOf } from './keys.ts';
+import { type FlowTarget, targetOf } from './flow-keys.ts';
 import type { Needs } from './needs.ts';
 
 /** Most filtered dumps per pass: each costs the kernel a scan of its table. */

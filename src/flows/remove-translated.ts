@@ -1,8 +1,8 @@
 import type { Protocol } from '../forwarding/model.ts';
 import { addressBytes } from '../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
+import { STATUS_DST_NAT } from '../linux/conntrack/conntrack-protocol.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
-import { STATUS_DST_NAT } from '../linux/conntrack/protocol.ts';
 
 /** A translated address; without one, a node port on all addresses. */
 export interface TranslatedFrontend {

@@ -12,11 +12,11 @@ import type { Change } from '../forwarding/table.ts';
 import { addressText } from '../linux/conntrack/address-bytes.ts';
 import type { Flow } from '../linux/conntrack/flow.ts';
 import { BegunFrontends, BegunRows } from './begun.ts';
+import { PROTOCOL_NUMBERS } from './flow-keys.ts';
 import { FrontendIndex } from './frontend-index.ts';
-import { PROTOCOL_NUMBERS } from './keys.ts';
 import { addNeed, type Needs } from './needs.ts';
 import { flow } from './testing/fake-conntrack.ts';
-import { row } from './testing/rows.ts';
+import { row } from './testing/flow-rows.ts';
 import { type Grounds, Judge, type TryGrounds } from './verdict.ts';
 
 const NODE_ADDRESSES = ['192.168.0.1', 'fd00:1::1'];

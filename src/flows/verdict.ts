@@ -1,12 +1,12 @@
 import type { Forwarding, ServicePortId } from '../forwarding/model.ts';
 import type { AddressBytes } from '../linux/conntrack/address-bytes.ts';
-import type { Flow } from '../linux/conntrack/flow.ts';
 import {
   PROTOCOL_TCP,
   STATUS_DST_NAT,
   STATUS_SEEN_REPLY,
   TCP_SYN_SENT,
-} from '../linux/conntrack/protocol.ts';
+} from '../linux/conntrack/conntrack-protocol.ts';
+import type { Flow } from '../linux/conntrack/flow.ts';
 import type { BegunFrontends } from './begun.ts';
 import {
   addressKey,
@@ -15,7 +15,7 @@ import {
   endpointKeys,
   type FrontendKey,
   nodePortKey,
-} from './keys.ts';
+} from './flow-keys.ts';
 import type { Needs } from './needs.ts';
 
 export type StaleReason =

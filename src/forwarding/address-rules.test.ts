@@ -4,7 +4,7 @@ import type { HostSocket } from './host-ports.ts';
 import type { NodeView } from './model.ts';
 import { notServedText } from './not-served-text.ts';
 import { ForwardingTable } from './table.ts';
-import { endpoint, service, slice, view } from './testing/objects.ts';
+import { endpoint, service, slice, view } from './testing/example-objects.ts';
 
 const SHARED = '198.51.100.7';
 const NODE_IP = '172.30.1.1';

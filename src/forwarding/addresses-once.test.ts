@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { notServedText } from './not-served-text.ts';
 import { ForwardingTable } from './table.ts';
-import { service, view } from './testing/objects.ts';
+import { service, view } from './testing/example-objects.ts';
 
 /** Every frontend of the Service in IPv4, as `kind address:port`, with the owner if it lost. */
 function frontends(more: Parameters<typeof service>[0]): string[] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { notServedText } from './not-served-text.ts';
 import { ForwardingTable } from './table.ts';
-import { service, view } from './testing/objects.ts';
+import { service, view } from './testing/example-objects.ts';
 
 const RANGES = ['10.96.0.0/16', 'fd00:96::/108'];
 const OUTSIDE = { isNode: false, onlyServiceRanges: true } as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ForwardingTable } from './table.ts';
-import { endpoint, service, slice, view } from './testing/objects.ts';
+import { endpoint, service, slice, view } from './testing/example-objects.ts';
 
 function tableWith(annotations: readonly (string | undefined)[]): ForwardingTable {
   const table = new ForwardingTable(view());

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Change } from './changes.ts';
+import type { Change } from './row-changes.ts';
 import { ForwardingTable } from './table.ts';
-import { elsewhere, service, slice, view } from './testing/objects.ts';
+import { elsewhere, service, slice, view } from './testing/example-objects.ts';
 
 function put(table: ForwardingTable, name: string, endpoints = 1): void {
   const [namespace = '', short = ''] = name.split('/');

@@ -14,7 +14,7 @@ import {
 } from './model.ts';
 import { NOT_SERVED_REASONS } from './not-served.ts';
 import { ForwardingTable } from './table.ts';
-import { elsewhere, endpoint, service, slice, view } from './testing/objects.ts';
+import { elsewhere, endpoint, service, slice, view } from './testing/example-objects.ts';
 
 /** Few addresses and ports, so that nearly every Service wants what another one has. */
 const ADDRESSES = ['10.96.0.1', '10.96.0.9', '198.51.100.1', '172.30.1.1', 'fd00:96::1', 'fd00::1'];

@@ -7,7 +7,7 @@ import { KeptRows } from './kept-rows.ts';
 import { KeptServices } from './kept-services.ts';
 import type { Entry } from './register.ts';
 import { Register } from './register.ts';
-import { elsewhere, service, slice, view } from './testing/objects.ts';
+import { elsewhere, service, slice, view } from './testing/example-objects.ts';
 import { toEnd } from './turns.ts';
 
 /** Few addresses and ports, so that slices have the same endpoints. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ServiceObject, SliceEndpoint, SliceObject } from '../cluster/objects.ts';
 import { healthCheckOf } from './health.ts';
 import { ForwardingTable } from './table.ts';
-import { elsewhere, endpoint, service, slice, view } from './testing/objects.ts';
+import { elsewhere, endpoint, service, slice, view } from './testing/example-objects.ts';
 import { compare } from './testing/rounds.ts';
 
 const LOAD_BALANCER: Partial<ServiceObject> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ForwardingTable } from './table.ts';
-import { endpoint, service, slice, view } from './testing/objects.ts';
+import { endpoint, service, slice, view } from './testing/example-objects.ts';
 
 describe('a user of another namespace', () => {
   it('adds no endpoint to a Service with a slice that has its name as label', () => {

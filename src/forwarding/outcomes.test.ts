@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ServiceObject, SliceEndpoint } from '../cluster/objects.ts';
 import { compile } from './compile.ts';
 import type { FrontendKind, NodeView, Outcome } from './model.ts';
-import { elsewhere, endpoint, service, slice, view } from './testing/objects.ts';
+import { elsewhere, endpoint, service, slice, view } from './testing/example-objects.ts';
 
 const BOTH = [endpoint('10.1.0.1'), elsewhere('10.2.0.1')];
 const REMOTE = [elsewhere('10.2.0.1')];

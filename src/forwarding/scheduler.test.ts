@@ -8,7 +8,7 @@ import {
   schedulerText,
 } from './scheduler.ts';
 import { ForwardingTable } from './table.ts';
-import { endpoint, service, slice, view } from './testing/objects.ts';
+import { endpoint, service, slice, view } from './testing/example-objects.ts';
 
 const KEY = 'ns/web/TCP/IPv4';
 

@@ -4,7 +4,14 @@ import type { ServiceObject, SliceEndpoint } from '../cluster/objects.ts';
 import { type Candidate, candidatesOf } from './candidates.ts';
 import { compile } from './compile.ts';
 import type { NodeView } from './model.ts';
-import { elsewhere, endpoint, service, slice, TERMINATING, view } from './testing/objects.ts';
+import {
+  elsewhere,
+  endpoint,
+  service,
+  slice,
+  TERMINATING,
+  view,
+} from './testing/example-objects.ts';
 
 interface Case {
   readonly endpoints: readonly SliceEndpoint[];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServiceObject } from '../cluster/objects.ts';
 import { healthCheckPortOf, type ServicePort, servicePorts } from './service-ports.ts';
-import { service, view } from './testing/objects.ts';
+import { service, view } from './testing/example-objects.ts';
 
 function first(
   more: Partial<ServiceObject>,

@@ -4,7 +4,7 @@ import type { SliceObject } from '../cluster/objects.ts';
 import type { ServicePortId } from './model.ts';
 import { ServingEndpoints } from './serving.ts';
 import { ForwardingTable } from './table.ts';
-import { endpoint, service, slice, TERMINATING, view } from './testing/objects.ts';
+import { endpoint, service, slice, TERMINATING, view } from './testing/example-objects.ts';
 
 const DNS: ServicePortId = {
   namespace: 'ns',

@@ -1,6 +1,6 @@
-import { RowFinder } from './changes.ts';
 import { equalEndpoints, equalFrontends } from './equal.ts';
 import type { Forwarding } from './model.ts';
+import { RowFinder } from './row-changes.ts';
 import { equalSchedulers } from './scheduler.ts';
 import type { InTurns } from './turns.ts';
 import type { Compiled } from './under-way.ts';

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ForwardingTable } from './table.ts';
-import { elsewhere, endpoint, service, slice, TERMINATING, view } from './testing/objects.ts';
+import {
+  elsewhere,
+  endpoint,
+  service,
+  slice,
+  TERMINATING,
+  view,
+} from './testing/example-objects.ts';
 
 const KEY = 'ns/web/TCP/IPv4';
 const EXTERNAL = { externalIPs: ['198.18.0.1'] };

@@ -1,5 +1,4 @@
 import type { NamespaceObject, ServiceObject, SliceObject } from '../cluster/objects.ts';
-import { type Change, changesBetween } from './changes.ts';
 import { Claims, nodePortClaim } from './claims.ts';
 import { compile } from './compile.ts';
 import { ContentCounts } from './contents.ts';
@@ -19,6 +18,7 @@ import {
 } from './model.ts';
 import { NotServedRows } from './not-served.ts';
 import { type Entry, nameOf, Register, type SliceMove } from './register.ts';
+import { type Change, changesBetween } from './row-changes.ts';
 import { hasSameClaims, isSameService } from './same-service.ts';
 import { claimantsOf, hiddenNodePorts } from './service-claims.ts';
 import { ServingEndpoints } from './serving.ts';
@@ -28,7 +28,7 @@ import { type Stale, StaleQueue, sizeOf } from './stale-queue.ts';
 import { type InTurns, toEnd } from './turns.ts';
 import { type Compiled, MOST_AT_ONCE, UnderWay } from './under-way.ts';
 
-export type { Change } from './changes.ts';
+export type { Change } from './row-changes.ts';
 
 /**
  * The desired state of this node, updated object by object. A change of a slice recomputes only the

@@ -1,4 +1,4 @@
-import { isLabelKey, isLabelValue } from './names.ts';
+import { isLabelKey, isLabelValue } from './api-names.ts';
 
 /** One condition of a label selector. An object without the label satisfies `notin` and `absent`. */
 export type Requirement =

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { hasConntrack } from './conntrack/has-conntrack.ts';
-import { NetlinkError } from './netlink/errors.ts';
 import { genericFamily, NETLINK_GENERIC } from './netlink/generic-family.ts';
-import { openNetlink } from './netlink/socket.ts';
-import { NftConnection } from './nftables/connection.ts';
-import { NETLINK_NETFILTER } from './nftables/protocol.ts';
+import { NetlinkError } from './netlink/netlink-error.ts';
+import { openNetlink } from './netlink/netlink-socket.ts';
+import { NftConnection } from './nftables/nft-connection.ts';
+import { NETLINK_NETFILTER } from './nftables/nftables-protocol.ts';
 
 /** What a mode may need of the kernel. */
 export type KernelFeature = 'nf_tables' | 'nf_conntrack' | 'ip_vs' | 'bpf' | 'cgroup2';

@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { canonicalIp } from '../addresses/ip.ts';
 import { insideNetworkNamespace, NamespaceError } from './inside-namespace.ts';
-import { openNetlink } from './netlink/socket.ts';
+import { openNetlink } from './netlink/netlink-socket.ts';
 import { networkNamespaces } from './network-namespaces.ts';
 import { isLinkedNamespace } from './route/namespace-id.ts';
-import { NETLINK_ROUTE } from './route/protocol.ts';
+import { NETLINK_ROUTE } from './route/route-protocol.ts';
 import { listLinks } from './route/watch-links.ts';
 
 const OWN = '/proc/thread-self/ns/net';

@@ -1,4 +1,4 @@
-import { WINGS } from '../wings/registry.ts';
+import { WINGS } from '../wings/wing-registry.ts';
 import type { AttachmentWords } from './part.ts';
 
 const NFTABLES: AttachmentWords = {

@@ -8,7 +8,7 @@ import type { Family, Forwarding, ServicePortKey, SourceClass } from '../forward
 import type { Conntrack } from '../linux/conntrack/conntrack.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
 import type { CopiedConnections } from './copied-connections.ts';
-import type { Page } from './pages/page.ts';
+import type { Page } from './pages/rendered-page.ts';
 import type { Part, Surroundings } from './part.ts';
 import type { ModeProof } from './proof/mode-proof.ts';
 import type { ServiceNeeds } from './service-needs.ts';

@@ -1,7 +1,7 @@
 import type { FailureNames } from '../agent/metrics/kube-proxy-metrics.ts';
-import { TABLE_OF_FAMILY } from '../dataplanes/nftables/chains.ts';
-import { NftablesPlane } from '../dataplanes/nftables/plane.ts';
-import { renderTable } from '../dataplanes/nftables/render.ts';
+import { TABLE_OF_FAMILY } from '../dataplanes/nftables/nftables-chains.ts';
+import { NftablesPlane } from '../dataplanes/nftables/nftables-plane.ts';
+import { renderTable } from '../dataplanes/nftables/render-nftables.ts';
 import { tableContent } from '../dataplanes/nftables/table-content.ts';
 import type { DesiredTables } from '../dataplanes/nftables/table-facts.ts';
 import type { Family } from '../forwarding/model.ts';

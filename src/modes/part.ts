@@ -1,7 +1,7 @@
 import type { EbpfSettings, IpvsSettings, UserspaceSettings } from '../config/settings.ts';
 import type { DataPlane } from '../dataplanes/contract.ts';
 import type { NeededSysctl } from '../linux/needed-sysctl.ts';
-import type { Netlink } from '../linux/netlink/socket.ts';
+import type { Netlink } from '../linux/netlink/netlink-socket.ts';
 
 /** What a part may need from the program it runs in. */
 export interface Surroundings {

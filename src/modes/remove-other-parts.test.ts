@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InstantClock } from '../time/testing/instant-clock.ts';
+import { allParts } from './mode-registry.ts';
 import { NFTABLES } from './nftables.ts';
 import type { Part } from './part.ts';
-import { allParts } from './registry.ts';
 
 const ALL_PARTS = await allParts();
 

@@ -62,7 +62,7 @@ export interface ModeEntry {
 }
 
 /**
- * What can be taken off: folders and an entry in src/wings/registry.ts. What it hands in is loaded when it
+ * What can be taken off: folders and an entry in src/wings/wing-registry.ts. What it hands in is loaded when it
  * is used; what is not there is said to be missing.
  */
 export interface Wing {

@@ -110,7 +110,7 @@ describe('the image', () => {
     const folder = 'usr/local/lib/fairlead/view/';
     const files = contents.program.filter(({ path }) => path.startsWith(folder));
     const names = files.map(({ path }) => path.slice(folder.length));
-    for (const name of ['index.html', 'main.ts', 'theme.css'])
+    for (const name of ['index.html', 'page-main.ts', 'theme.css'])
       assert.ok(names.includes(name), name);
     assert.deepEqual(
       names.filter((name) => /test|json|README/.test(name)),

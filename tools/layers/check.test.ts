@@ -101,22 +101,22 @@ const FAULTS: readonly Planted[] = [
   },
   {
     fault: 'a wing imports another wing',
-    file: 'src/wings/userspace/plane/plane.ts',
+    file: 'src/wings/userspace/plane/forwarder-plane.ts',
     source: "import { mark } from '../../iptables/plane/marks.ts';",
     row: 'plane of userspace',
     problem: /plane of userspace may not use plane of iptables/,
   },
   {
     fault: 'a wing uses the kernel access of another wing',
-    file: 'src/wings/userspace/plane/plane.ts',
-    source: "import { exchange } from '../../../linux/ipvs/exchange.ts';",
+    file: 'src/wings/userspace/plane/forwarder-plane.ts',
+    source: "import { exchange } from '../../../linux/ipvs/ipvs-exchange.ts';",
     row: 'plane of userspace',
     problem: /may not use linux of ipvs/,
   },
   {
     fault: 'the core knows a wing, by its type',
-    file: 'src/commands/status.ts',
-    source: "import type { Answers } from '../wings/userspace/plane/protocol.ts';",
+    file: 'src/commands/status-command.ts',
+    source: "import type { Answers } from '../wings/userspace/plane/forwarder-protocol.ts';",
     row: 'commands',
     problem: /commands may not use plane of userspace/,
   },
@@ -129,7 +129,7 @@ const FAULTS: readonly Planted[] = [
   },
   {
     fault: 'the registry pays for a wing at every start',
-    file: 'src/wings/registry.ts',
+    file: 'src/wings/wing-registry.ts',
     source: "import { IPVS } from './ipvs/ipvs-mode.ts';",
     row: 'wing registry',
     problem: /wing registry may not use wing ipvs/,
@@ -158,7 +158,7 @@ const FAULTS: readonly Planted[] = [
   {
     fault: 'policy imports a value from cluster',
     file: 'src/forwarding/policy.ts',
-    source: "import { connect } from '../cluster/connection.ts';",
+    source: "import { connect } from '../cluster/api-connection.ts';",
     row: 'forwarding',
     problem: /may know the types of cluster, and nothing that runs/,
   },
@@ -246,8 +246,8 @@ describe('a planted fault is found', () => {
 it('accepts what the table allows', async (t) => {
   const root = await plant(t.after.bind(t), {
     'src/main.ts': "import { run } from './commands/run.ts';\nimport { Command } from 'commander';",
-    'src/commands/run.ts': "import { Plane } from '../dataplanes/nftables/plane.ts';",
-    'src/dataplanes/nftables/plane.ts':
+    'src/commands/run.ts': "import { Plane } from '../dataplanes/nftables/nftables-plane.ts';",
+    'src/dataplanes/nftables/nftables-plane.ts':
       "import type { DataPlane } from '../contract.ts';\nimport { send } from '../../linux/netlink.ts';\nimport './table.ts';",
     'src/dataplanes/nftables/table.ts': "import { Buffer } from 'node:buffer';",
     'src/dataplanes/contract.ts': "import type { Row } from '../forwarding/model.ts';",

@@ -208,8 +208,8 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'mode registry',
     paths: [
-      'src/modes/registry.ts',
-      'src/modes/registry.test.ts',
+      'src/modes/mode-registry.ts',
+      'src/modes/mode-registry.test.ts',
       'src/modes/attachment-words.ts',
       'src/modes/remove-other-parts.test.ts',
     ],
@@ -220,7 +220,7 @@ export const LAYERS: readonly Layer[] = [
   {
     // The one file by which the core reaches wings.
     name: 'wing registry',
-    paths: ['src/wings/registry.ts', 'src/wings/testing/'],
+    paths: ['src/wings/wing-registry.ts', 'src/wings/testing/'],
     uses: [],
     typesFrom: ['modes', 'linux'],
     loads: [...WING_LAYERS, ...WORDS_LAYERS],

@@ -56,7 +56,7 @@ export const QUOTAS: readonly PlantedQuota[] = [
   },
   {
     bound: 'sticky lists in use, nftables',
-    file: 'src/dataplanes/nftables/sets.ts',
+    file: 'src/dataplanes/nftables/nftables-sets.ts',
     replace: 'MOST_STICKY_LISTS = 65_536',
     by: 'MOST_STICKY_LISTS = 16_777_216',
   },
@@ -114,7 +114,7 @@ export const QUOTAS: readonly PlantedQuota[] = [
     replace: 'return this.#shares.hasRoom(namespace, count);',
     by: 'return true;',
     test: {
-      path: `${FORWARDER}/directory.test.ts`,
+      path: `${FORWARDER}/forwarder-directory.test.ts`,
       words: 'are declined beyond the share of their namespace',
     },
   },
@@ -180,7 +180,7 @@ export const QUOTAS: readonly PlantedQuota[] = [
   },
   {
     bound: 'connections of the loopback relay',
-    file: `${SERVERS}/relay.ts`,
+    file: `${SERVERS}/relay-connection.ts`,
     replace: 'if (this.#count >= this.#most) return false;',
     by: '',
   },
@@ -204,7 +204,7 @@ export const QUOTAS: readonly PlantedQuota[] = [
   },
   {
     bound: 'Events that wait',
-    file: 'src/agent/events.ts',
+    file: 'src/agent/kubernetes-events.ts',
     replace: ' && !this.#makeRoomFor(lane)',
     by: '',
   },

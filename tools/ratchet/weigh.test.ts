@@ -15,9 +15,9 @@ describe('a checkout', () => {
     const files = {
       'src/agent/agent.ts': 'a\nb\n',
       'src/agent/agent.test.ts': 'a\n',
-      'src/agent/testing/stage.ts': 'a\n',
-      'src/wings/ipvs/plane/plan.ts': 'a\n',
-      'src/linux/ipvs/exchange.ts': 'a\nb\nc\n',
+      'src/agent/testing/agent-stage.ts': 'a\n',
+      'src/wings/ipvs/plane/server-plan.ts': 'a\n',
+      'src/linux/ipvs/ipvs-exchange.ts': 'a\nb\nc\n',
       'README.md': 'two words\n',
       'docs/page/one.md': 'and three more',
     };

@@ -15,7 +15,7 @@ const SOUND: Readonly<Record<string, string>> = {
   'src/main.ts': "import './commands/run.ts';\n",
   'src/commands/run.ts':
     "import { WINGS } from '../wings/registry.ts';\n\nawait WINGS[0]?.load();\n",
-  'src/wings/registry.ts': `export const WINGS: readonly { name: string; load: () => Promise<unknown> }[] = [
+  'src/wings/wing-registry.ts': `export const WINGS: readonly { name: string; load: () => Promise<unknown> }[] = [
   {
     name: 'ipvs',
     load: async () => (await import('./ipvs/ipvs-mode.ts')).IPVS,

@@ -23,7 +23,7 @@ describe('a wing that is taken off', () => {
 
   it('is named nowhere in the registries any longer', async () => {
     const registries = await Promise.all(
-      ['src/wings/registry.ts', 'src/wings/commands.ts'].map(read),
+      ['src/wings/wing-registry.ts', 'src/wings/commands.ts'].map(read),
     );
     for (const { name } of WINGS) {
       const left = registries.map((text) => withoutEntry(text, name)).join('\n');

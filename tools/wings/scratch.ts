@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { WINGS, type WingRow } from './table.ts';
 
 /** Where wings are named: each by one entry, which leaves with it. */
-const REGISTRIES = ['src/wings/registry.ts', 'src/wings/commands.ts', 'tools/wings/table.ts'];
+const REGISTRIES = ['src/wings/wing-registry.ts', 'src/wings/commands.ts', 'tools/wings/table.ts'];
 
 /** A copy of the checkout without some wings, for the time of a check. */
 export interface Scratch extends AsyncDisposable {

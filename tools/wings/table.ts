@@ -1,6 +1,6 @@
 /** What can be taken off, each on its own. docs/wings.md is the map of it. */
 export interface WingRow {
-  /** As in src/wings/registry.ts and src/wings/commands.ts. */
+  /** As in src/wings/wing-registry.ts and src/wings/commands.ts. */
   readonly name: string;
   readonly about: string;
   /** `finished`: gets repairs and no features. */

@@ -1,9 +1,9 @@
 import { abortable } from '../../../lab/host/interruption.ts';
+import type { Dial } from '../../../src/cluster/api-socket.ts';
 import { ApiSource } from '../../../src/cluster/api-source.ts';
-import type { ClusterError } from '../../../src/cluster/errors.ts';
-import { loadKubeconfig } from '../../../src/cluster/kubeconfig/load.ts';
-import type { Dial } from '../../../src/cluster/socket.ts';
-import { Observation } from '../../../src/commands/services/observe.ts';
+import type { ClusterError } from '../../../src/cluster/cluster-error.ts';
+import { loadKubeconfig } from '../../../src/cluster/kubeconfig/load-kubeconfig.ts';
+import { Observation } from '../../../src/commands/services/observe-source.ts';
 import { unknownNode } from '../../../src/forwarding/testing/unknown-node.ts';
 
 export interface WatcherOptions {

@@ -1,4 +1,4 @@
-import type { Kind } from '../../../src/cluster/kinds.ts';
+import type { Kind } from '../../../src/cluster/object-kinds.ts';
 import type { Encoding } from '../../../src/cluster/wire/encoding.ts';
 import { JSON_ENCODING } from '../../../src/cluster/wire/json-encoding.ts';
 import { PROTOBUF_ENCODING } from '../../../src/cluster/wire/protobuf/protobuf-encoding.ts';

@@ -1,5 +1,5 @@
-import type { Kind } from '../../../src/cluster/kinds.ts';
-import type { Field, Shape } from '../../../src/cluster/wire/protobuf/shape.ts';
+import type { Kind } from '../../../src/cluster/object-kinds.ts';
+import type { Field, Shape } from '../../../src/cluster/wire/protobuf/message-shape.ts';
 import { OBJECT_SHAPES } from '../../../src/cluster/wire/protobuf/shapes.ts';
 
 const LARGEST_INTEGER = 2 ** 31 - 1;

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Kind } from '../../../src/cluster/kinds.ts';
 import { Interner } from '../../../src/cluster/narrow/interner.ts';
 import { narrow } from '../../../src/cluster/narrow/narrow.ts';
-import { readStamp } from '../../../src/cluster/narrow/stamp.ts';
+import { readStamp } from '../../../src/cluster/narrow/read-stamp.ts';
+import type { Kind } from '../../../src/cluster/object-kinds.ts';
 import type { WatchEvent } from '../../../src/cluster/watch-event.ts';
 import type { Encoding } from '../../../src/cluster/wire/encoding.ts';
 import { candidatesOf } from '../../../src/forwarding/candidates.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { ClusterError } from '../../../src/cluster/errors.ts';
-import type { Kind } from '../../../src/cluster/kinds.ts';
+import { ClusterError } from '../../../src/cluster/cluster-error.ts';
+import type { Kind } from '../../../src/cluster/object-kinds.ts';
 import { type Damage, damaged, damages } from './damage.ts';
 import { type EncodingName, WIRES } from './encodings.ts';
 import { fits } from './fits.ts';

@@ -1,5 +1,5 @@
-import type { Kind } from '../../../src/cluster/kinds.ts';
-import type { Field, Shape } from '../../../src/cluster/wire/protobuf/shape.ts';
+import type { Kind } from '../../../src/cluster/object-kinds.ts';
+import type { Field, Shape } from '../../../src/cluster/wire/protobuf/message-shape.ts';
 import {
   ENVELOPE_SHAPE,
   LIST_SHAPES,

@@ -1,6 +1,6 @@
 import type http2 from 'node:http2';
 import { Readable } from 'node:stream';
-import { Answer } from '../../../src/cluster/answer.ts';
+import { Answer } from '../../../src/cluster/api-answer.ts';
 import type { Getter } from '../../../src/cluster/list.ts';
 import type { JsonGetter } from '../../../src/cluster/server-version.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ClusterError, ClusterErrorCode } from '../../../src/cluster/errors.ts';
+import type { ClusterError, ClusterErrorCode } from '../../../src/cluster/cluster-error.ts';
 import { REFLECTOR_TIMING, Reflector } from '../../../src/cluster/reflector.ts';
 import { SERVICES, SLICES } from '../../../src/cluster/resources.ts';
 import { InstantClock } from '../../../src/time/testing/instant-clock.ts';

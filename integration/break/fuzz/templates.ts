@@ -1,4 +1,4 @@
-import type { Kind } from '../../../src/cluster/kinds.ts';
+import type { Kind } from '../../../src/cluster/object-kinds.ts';
 
 /**
  * Objects as the API server of 1.37 returns them, with fields that are not read. Few Services,

@@ -1,12 +1,12 @@
-import type { ClusterError } from '../../../src/cluster/errors.ts';
-import type { Kind, ObjectKey, ObjectOfKind } from '../../../src/cluster/kinds.ts';
+import type { ClusterError } from '../../../src/cluster/cluster-error.ts';
 import { Mirror } from '../../../src/cluster/mirror.ts';
 import { Interner } from '../../../src/cluster/narrow/interner.ts';
+import type { Kind, ObjectKey, ObjectOfKind } from '../../../src/cluster/object-kinds.ts';
 import type { ServiceObject, SliceObject } from '../../../src/cluster/objects.ts';
 import type { SourceEvent } from '../../../src/cluster/source.ts';
 import type { WatchEvent } from '../../../src/cluster/watch-event.ts';
 import type { Encoding, EventReader } from '../../../src/cluster/wire/encoding.ts';
-import { Observation } from '../../../src/commands/services/observe.ts';
+import { Observation } from '../../../src/commands/services/observe-source.ts';
 import type { Forwarding, ServicePortKey } from '../../../src/forwarding/model.ts';
 import type { Change, ForwardingTable } from '../../../src/forwarding/table.ts';
 import { unknownNode } from '../../../src/forwarding/testing/unknown-node.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { KUBERNETES_VERSION } from '../../../lab/parts/build.ts';
-import { KUBE_PROXY_VERSION } from '../../../src/commands/run/version.ts';
+import { KUBE_PROXY_VERSION } from '../../../src/commands/run/program-version.ts';
 import { compareFamilies } from './compare.ts';
 import { readFamilies } from './families.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { openNetlink } from '../../../src/linux/netlink/socket.ts';
+import { openNetlink } from '../../../src/linux/netlink/netlink-socket.ts';
 import { enterOwnNetwork } from '../../../src/linux/netlink/testing/own-namespace.ts';
-import { NETLINK_NETFILTER } from '../../../src/linux/nftables/protocol.ts';
+import { NETLINK_NETFILTER } from '../../../src/linux/nftables/nftables-protocol.ts';
 
 /** Run in a process of its own: sends the bytes that another has recorded, and does nothing else. */
 const [file = ''] = process.argv.slice(2);

@@ -1,6 +1,6 @@
-import type { Kind } from '../../../src/cluster/kinds.ts';
 import { Mirror } from '../../../src/cluster/mirror.ts';
 import { Interner } from '../../../src/cluster/narrow/interner.ts';
+import type { Kind } from '../../../src/cluster/object-kinds.ts';
 import type { Source, SourceEvent, SourceHealth } from '../../../src/cluster/source.ts';
 import { readLine } from '../../../src/cluster/wire/json-encoding.ts';
 

@@ -1,5 +1,8 @@
-import { type Netlink, openNetlink } from '../../../src/linux/netlink/socket.ts';
-import { NETLINK_NETFILTER, NFNLGRP_NFTABLES } from '../../../src/linux/nftables/protocol.ts';
+import { type Netlink, openNetlink } from '../../../src/linux/netlink/netlink-socket.ts';
+import {
+  NETLINK_NETFILTER,
+  NFNLGRP_NFTABLES,
+} from '../../../src/linux/nftables/nftables-protocol.ts';
 
 /** As `fairlead run` has it. */
 const EVENT_BUFFER_BYTES = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { Turns } from '../../../src/flows/testing/turns.ts';
+import { Turns } from '../../../src/flows/testing/event-loop-turns.ts';
 import type { NodeBench } from '../scale/node-bench.ts';
 
 /** What a row of changes cost the agent; one line of its output. */

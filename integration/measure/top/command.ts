@@ -6,7 +6,7 @@ import { SHIPPED_FLAGS } from '../../../bench/bundle.ts';
 import { type Daemon, startDaemon } from '../../../lab/host/processes.ts';
 import { formatTable } from '../../../lab/host/table.ts';
 import { until } from '../../../lab/host/until.ts';
-import type { Tick } from '../../../src/wings/top/figures.ts';
+import type { Tick } from '../../../src/wings/top/traffic-figures.ts';
 import { says } from './says.ts';
 import { type Used, used } from './used.ts';
 

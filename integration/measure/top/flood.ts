@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 import { insertFlows, type NewFlow, newFlow } from '../../../src/linux/conntrack/testing/insert.ts';
-import { agentSource } from '../../../src/wings/top/sources.ts';
+import { agentSource } from '../../../src/wings/top/traffic-sources.ts';
 
 /**
  * Conntrack entries as connections to Services would make them: at once, then so many a second. A

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { History } from '../../../src/agent/history/history.ts';
-import { historyPage } from '../../../src/agent/history/page.ts';
+import { historyPage } from '../../../src/agent/history/history-page.ts';
 import type { AgentNode } from '../../../src/agent/servers/agent-node.ts';
 import { RowPages } from '../../../src/agent/servers/row-pages.ts';
 import { runStatusSocket } from '../../../src/agent/servers/status-socket.ts';

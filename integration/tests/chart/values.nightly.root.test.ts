@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { buildConfig } from '../../../src/config/load.ts';
+import { buildConfig } from '../../../src/config/load-config.ts';
 import { type Engines, provideEngines, ROOT, templateCommand } from './engines.ts';
 import { configurationOf, type KubernetesObject, objectsOf } from './objects.ts';
 

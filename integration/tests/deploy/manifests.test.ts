@@ -10,7 +10,7 @@ import {
   SERVICES,
   SLICES,
 } from '../../../src/cluster/resources.ts';
-import { buildConfig, type LoadedConfig } from '../../../src/config/load.ts';
+import { buildConfig, type LoadedConfig } from '../../../src/config/load-config.ts';
 import { RUN_FOLDER } from '../../../src/config/run-folder.ts';
 
 const root = join(import.meta.dirname, '../../..');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { tryRun } from '../../../lab/host/run.ts';
 import { MODE_NAMES } from '../../../src/config/modes.ts';
-import { modeNamed } from '../../../src/modes/registry.ts';
+import { modeNamed } from '../../../src/modes/mode-registry.ts';
 import { dnsUnitText } from '../../../src/wings/outside/dns/apply.ts';
 import { unitText } from '../../../src/wings/outside/unit-text.ts';
 

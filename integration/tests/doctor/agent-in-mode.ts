@@ -7,7 +7,7 @@ import { type Agent, startAgent } from '../../../src/commands/doctor/testing/exa
 import { type ModeName, traitsOf } from '../../../src/config/modes.ts';
 import { compiledProgram } from '../../../src/linux/ebpf/testing/compiled-program.ts';
 import { ownPlace } from '../../../src/linux/ebpf/testing/own-place.ts';
-import { WITHOUT_IPVS } from '../../../src/linux/ipvs/testing/kernel-ipvs.ts';
+import { WITHOUT_IPVS } from '../../../src/linux/ipvs/testing/load-ipvs.ts';
 
 const KERNEL_TYPES = '/sys/kernel/btf/vmlinux';
 

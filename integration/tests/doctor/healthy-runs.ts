@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { runCommand } from '../../../src/commands/basis/testing/run-command.ts';
 import { complaints } from '../../../src/commands/doctor/testing/examined-node.ts';
-import { explainCommand } from '../../../src/commands/explain.ts';
+import { explainCommand } from '../../../src/commands/explain-command.ts';
 import type { ModeName } from '../../../src/config/modes.ts';
 import { agentInMode } from './agent-in-mode.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runCommand } from '../../../src/commands/basis/testing/run-command.ts';
 import { layNetwork, POD } from '../../../src/commands/doctor/testing/examined-node.ts';
-import { explainCommand } from '../../../src/commands/explain.ts';
+import { explainCommand } from '../../../src/commands/explain-command.ts';
 import { enterOwnNetwork, ip } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import { agentInMode, cannotRun } from './agent-in-mode.ts';
 

@@ -4,6 +4,7 @@ import { readDropFacts } from '../../../src/commands/explain/proof/drop-reader.t
 import { dropCause } from '../../../src/explain/drop-cause.ts';
 import type { DropCause } from '../../../src/explain/dropped-packet.ts';
 import { conntrackLosses } from '../../../src/linux/conntrack/table-use.ts';
+import { dropObject } from '../../../src/linux/ebpf/drops/testing/drop-object.ts';
 import {
   DEAF,
   NOBODY,
@@ -14,12 +15,11 @@ import {
   sysctl,
   VIRTUAL,
 } from '../../../src/linux/ebpf/drops/testing/node-between.ts';
-import { dropObject } from '../../../src/linux/ebpf/drops/testing/object.ts';
 import { readUntil } from '../../../src/linux/ebpf/drops/testing/read-until.ts';
 import { watchDrops } from '../../../src/linux/ebpf/drops/watch-drops.ts';
 import { enterOwnNetwork, ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import { kernelSysctls } from '../../../src/linux/sysctl.ts';
-import type { Question } from '../../../src/linux/testing/hosts/messages.ts';
+import type { Question } from '../../../src/linux/testing/hosts/host-messages.ts';
 
 const PROTOCOLS = { TCP: 6, UDP: 17 } as const;
 const SOURCE_PORT = 40_100;

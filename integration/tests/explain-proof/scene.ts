@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { runCommand } from '../../../src/commands/basis/testing/run-command.ts';
-import { explainCommand } from '../../../src/commands/explain.ts';
+import { explainCommand } from '../../../src/commands/explain-command.ts';
 import type { Explanation } from '../../../src/explain/explanation.ts';
 import { type OwnPlace, ownPlace } from '../../../src/linux/ebpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../src/linux/netlink/testing/own-namespace.ts';

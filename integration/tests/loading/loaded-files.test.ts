@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../../lab/host/run.ts';
 import { MODE_NAMES } from '../../../src/config/modes.ts';
-import { WINGS } from '../../../src/wings/registry.ts';
+import { WINGS } from '../../../src/wings/wing-registry.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MANIFEST = `

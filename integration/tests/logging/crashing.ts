@@ -1,5 +1,5 @@
 import { keepLastWords } from '../../../src/commands/run/last-words.ts';
-import { openLog } from '../../../src/commands/run/logger.ts';
+import { openLog } from '../../../src/commands/run/stream-logger.ts';
 
 /** A process that logs as `fairlead run` does, warns as Node does, and then crashes. */
 const { log, lines } = openLog({ format: 'text', verbosity: 0 });

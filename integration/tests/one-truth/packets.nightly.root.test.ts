@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answerOf } from '../../../src/commands/basis/answer.ts';
 import { findBasis } from '../../../src/commands/basis/basis.ts';
+import { answerOf } from '../../../src/commands/basis/basis-answer.ts';
 import type { DataPlane } from '../../../src/dataplanes/contract.ts';
 import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
 import { SERVED_PORT } from '../../../src/linux/testing/hosts/host.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
-import { modeNamed } from '../../../src/modes/registry.ts';
+import { modeNamed } from '../../../src/modes/mode-registry.ts';
 import {
   NODE_IPV4,
   type NodeNetwork,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { runCommand } from '../../../src/commands/basis/testing/run-command.ts';
 import { serveAgent } from '../../../src/commands/basis/testing/served-agent.ts';
-import { renderCommand } from '../../../src/commands/render.ts';
+import { renderCommand } from '../../../src/commands/render-command.ts';
 import { servicesCommand } from '../../../src/commands/services.ts';
 import type { Case } from './cases.ts';
 import type { RowData } from './told.ts';

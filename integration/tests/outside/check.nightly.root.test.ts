@@ -6,7 +6,7 @@ import { enterNamespace, ipBatch, namespaceName } from '../../../lab/host/namesp
 import { type RunResult, tryRun } from '../../../lab/host/run.ts';
 import { nodeAddress, podCidr } from '../../../lab/network/plan.ts';
 import { startNetexec } from '../../../lab/servers/netexec.ts';
-import type { CheckedData } from '../../../src/wings/outside/check/view.ts';
+import type { CheckedData } from '../../../src/wings/outside/check/check-view.ts';
 import { OutsideScene } from './scene.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../../src/main.ts');

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { FAMILIES } from '../../../lab/network/plan.ts';
 import { BRIDGE } from '../../../lab/outside/hosts.ts';
-import { statusView } from '../../../src/commands/status/view.ts';
+import { statusView } from '../../../src/commands/status/status-view.ts';
 import { HEALTH_PORT, OutsideScene, POD, SERVICE_PORT } from './scene.ts';
 
 const LONG_MS = 180_000;

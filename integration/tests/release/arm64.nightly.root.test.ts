@@ -20,7 +20,7 @@ console.log(process.arch, getpid() === process.pid);
 /** What encodes and decodes messages for the kernel, and needs no package for this machine. */
 const CODECS = [
   'src/linux/netlink/reader.test.ts',
-  'src/linux/netlink/writer.test.ts',
+  'src/linux/netlink/netlink-writer.test.ts',
   'src/linux/nftables/batch.test.ts',
   'src/linux/nftables/fields.test.ts',
   'src/linux/nftables/userdata.test.ts',

@@ -4,15 +4,19 @@ import fc from 'fast-check';
 import { CORPUS } from '../../../conformance/corpus.ts';
 import { nodeName } from '../../../lab/network/plan.ts';
 import type { NodeFacts } from '../../../src/dataplanes/contract.ts';
-import { TABLE_FAMILIES } from '../../../src/dataplanes/nftables/chains.ts';
-import type { NftablesPlane } from '../../../src/dataplanes/nftables/plane.ts';
-import { renderTable } from '../../../src/dataplanes/nftables/render.ts';
+import { TABLE_FAMILIES } from '../../../src/dataplanes/nftables/nftables-chains.ts';
+import type { NftablesPlane } from '../../../src/dataplanes/nftables/nftables-plane.ts';
+import { renderTable } from '../../../src/dataplanes/nftables/render-nftables.ts';
 import { tableContent } from '../../../src/dataplanes/nftables/table-content.ts';
 import {
   canonicalListing,
   listingDifferences,
 } from '../../../src/dataplanes/nftables/testing/canonical.ts';
-import { bring, listTable, newPlane } from '../../../src/dataplanes/nftables/testing/kernel.ts';
+import {
+  bring,
+  listTable,
+  newPlane,
+} from '../../../src/dataplanes/nftables/testing/nftables-kernel.ts';
 import type { Forwarding, NodeView } from '../../../src/forwarding/model.ts';
 import { unknownNode } from '../../../src/forwarding/testing/unknown-node.ts';
 import { enterOwnNetwork } from '../../../src/linux/netlink/testing/own-namespace.ts';

@@ -7,7 +7,7 @@ import { dialTcp } from '../../../lab/host/sockets.ts';
 import { until } from '../../../lab/host/until.ts';
 import { type Lab, type LabOptions, startLab } from '../../../lab/lab.ts';
 import { ApiSource, type ApiSourceOptions } from '../../../src/cluster/api-source.ts';
-import { loadKubeconfig } from '../../../src/cluster/kubeconfig/load.ts';
+import { loadKubeconfig } from '../../../src/cluster/kubeconfig/load-kubeconfig.ts';
 import type { SourceEvent } from '../../../src/cluster/source.ts';
 
 export const WAIT_MS = 60_000;

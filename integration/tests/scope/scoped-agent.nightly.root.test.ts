@@ -14,7 +14,7 @@ import { startProxy } from '../../../lab/proxies/running.ts';
 import { httpGet } from '../../../lab/servers/http-get.ts';
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { StatusPage } from '../../../src/agent/status-page.ts';
-import { statusView } from '../../../src/commands/status/view.ts';
+import { statusView } from '../../../src/commands/status/status-view.ts';
 import { STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 import { ScopeLab, WAIT_MS } from './scope-lab.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { paths } from '../../../lab/api/objects.ts';
 import { until } from '../../../lab/host/until.ts';
-import type { Scope } from '../../../src/cluster/scope.ts';
+import type { Scope } from '../../../src/cluster/watch-scope.ts';
 import { ScopeLab, WAIT_MS } from './scope-lab.ts';
 
 const LONG_MS = 240_000;

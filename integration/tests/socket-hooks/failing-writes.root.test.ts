@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { change } from '../../../src/dataplanes/shared/testing/change.ts';
+import { change } from '../../../src/dataplanes/shared/testing/plane-change.ts';
 import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
 import type { BpfMap } from '../../../src/linux/ebpf/map.ts';
 import { openPinnedMap } from '../../../src/linux/ebpf/map-create.ts';
+import type { HooksPlane } from '../../../src/wings/ebpf/plane/hooks-plane.ts';
 import { frontendOfKey, wordsOf } from '../../../src/wings/ebpf/plane/maps/entry-text.ts';
 import { readAddress, SLOT } from '../../../src/wings/ebpf/plane/maps/layout.ts';
-import type { HooksPlane } from '../../../src/wings/ebpf/plane/plane.ts';
-import { testPlace } from '../../../src/wings/ebpf/plane/testing/place.ts';
-import { clusterIp, FACTS, rowOf } from '../../../src/wings/ebpf/plane/testing/rows.ts';
+import { testPlace } from '../../../src/wings/ebpf/plane/testing/ebpf-place.ts';
+import { clusterIp, FACTS, rowOf } from '../../../src/wings/ebpf/plane/testing/ebpf-rows.ts';
 import { MapFailures } from '../../break/faults/plane/failing-maps.ts';
 
 const ROWS = 8;

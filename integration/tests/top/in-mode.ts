@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer } from '../../../src/linux/testing/hosts/messages.ts';
-import type { ServiceFigures, Tick } from '../../../src/wings/top/figures.ts';
+import type { Answer } from '../../../src/linux/testing/hosts/host-messages.ts';
+import type { ServiceFigures, Tick } from '../../../src/wings/top/traffic-figures.ts';
 import { type Did, differences } from './judge.ts';
 import { SHOP } from './shop.ts';
 import { TopSite } from './site.ts';

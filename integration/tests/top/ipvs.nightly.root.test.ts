@@ -1,4 +1,4 @@
-import { WITHOUT_IPVS } from '../../../src/linux/ipvs/testing/kernel-ipvs.ts';
+import { WITHOUT_IPVS } from '../../../src/linux/ipvs/testing/load-ipvs.ts';
 import { testTop } from './in-mode.ts';
 
 testTop({ mode: 'ipvs', knowsLive: true, lateTicks: 4, skip: WITHOUT_IPVS });

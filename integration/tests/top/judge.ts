@@ -1,4 +1,4 @@
-import type { ServiceFigures, Tick } from '../../../src/wings/top/figures.ts';
+import type { ServiceFigures, Tick } from '../../../src/wings/top/traffic-figures.ts';
 
 /** What the clients did to one Service, by its name. */
 export interface Did {

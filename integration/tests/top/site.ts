@@ -12,7 +12,7 @@ import {
   type NodeNetwork,
   nodeNetwork,
 } from '../../../src/wings/ebpf/plane/testing/node-network.ts';
-import type { Tick } from '../../../src/wings/top/figures.ts';
+import type { Tick } from '../../../src/wings/top/traffic-figures.ts';
 import { shopManifests } from './shop.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');

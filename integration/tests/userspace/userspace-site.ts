@@ -3,14 +3,14 @@ import { after, before, beforeEach } from 'node:test';
 import type { RowChange } from '../../../src/dataplanes/contract.ts';
 import { type Forwarding, servicePortKey } from '../../../src/forwarding/model.ts';
 import { compiledProgram } from '../../../src/linux/ebpf/testing/compiled-program.ts';
-import type { Answer } from '../../../src/linux/testing/hosts/messages.ts';
-import { allParts } from '../../../src/modes/registry.ts';
+import type { Answer } from '../../../src/linux/testing/hosts/host-messages.ts';
+import { allParts } from '../../../src/modes/mode-registry.ts';
+import { frontendAt, serviceOf } from '../../../src/wings/ebpf/plane/testing/ebpf-service.ts';
 import {
   addNatChains,
   type NodeNetwork,
   nodeNetwork,
 } from '../../../src/wings/ebpf/plane/testing/node-network.ts';
-import { frontendAt, serviceOf } from '../../../src/wings/ebpf/plane/testing/service.ts';
 import { ebpfSettings } from '../../../src/wings/ebpf/testing/whole-mode.ts';
 import { ownRunFolder, WholeUserspace } from './whole-userspace.ts';
 

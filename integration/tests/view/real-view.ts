@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../../lab/host/until.ts';
 import type { Host } from '../../../src/linux/testing/hosts/host.ts';
-import type { Question } from '../../../src/linux/testing/hosts/messages.ts';
+import type { Question } from '../../../src/linux/testing/hosts/host-messages.ts';
 import { TopSite } from '../top/site.ts';
 
 const DEADLINE_MS = 60_000;

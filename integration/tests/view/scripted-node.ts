@@ -1,9 +1,9 @@
-import type { ChangesAnswer } from '../../../src/wings/view/protocol/changes.ts';
-import type { DoctorAnswer } from '../../../src/wings/view/protocol/doctor.ts';
-import type { DotState, Dots, SearchAnswer } from '../../../src/wings/view/protocol/dots.ts';
-import type { NodeAbout } from '../../../src/wings/view/protocol/node.ts';
-import type { PathAnswer } from '../../../src/wings/view/protocol/path.ts';
-import type { ServiceAnswer } from '../../../src/wings/view/protocol/service.ts';
+import type { ChangesAnswer } from '../../../src/wings/view/protocol/changes-answer.ts';
+import type { DoctorAnswer } from '../../../src/wings/view/protocol/doctor-answer.ts';
+import type { DotState, Dots, SearchAnswer } from '../../../src/wings/view/protocol/dots-answer.ts';
+import type { NodeAbout } from '../../../src/wings/view/protocol/node-hello.ts';
+import type { PathAnswer } from '../../../src/wings/view/protocol/path-answer.ts';
+import type { ServiceAnswer } from '../../../src/wings/view/protocol/service-page.ts';
 import type { Hello, ViewTick } from '../../../src/wings/view/protocol/tick.ts';
 import type { PathQuestion, ViewData } from '../../../src/wings/view/view-data.ts';
 import { SCRIPTED_PATHS } from './scripted-paths.ts';

@@ -1,5 +1,5 @@
 import type { ProofStep } from '../../../src/explain/proof/proof.ts';
-import type { PathAnswer } from '../../../src/wings/view/protocol/path.ts';
+import type { PathAnswer } from '../../../src/wings/view/protocol/path-answer.ts';
 
 const CLIENT = '10.1.0.1:42449';
 const FRONTEND = '10.96.0.10:80';

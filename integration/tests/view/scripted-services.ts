@@ -1,10 +1,10 @@
-import type { Change } from '../../../src/wings/view/protocol/changes.ts';
-import type { DotState, Dots } from '../../../src/wings/view/protocol/dots.ts';
+import type { Change } from '../../../src/wings/view/protocol/changes-answer.ts';
+import type { DotState, Dots } from '../../../src/wings/view/protocol/dots-answer.ts';
 import type {
   EndpointAnswer,
   FrontendAnswer,
   ServiceAnswer,
-} from '../../../src/wings/view/protocol/service.ts';
+} from '../../../src/wings/view/protocol/service-page.ts';
 
 /** 14:07:31 UTC on some day. */
 export const NOW_MS = Date.UTC(2026, 10, 17, 14, 8, 12);

@@ -3,7 +3,7 @@ import type {
   MapService,
   SourceRates,
   TrafficMap,
-} from '../../../src/wings/view/protocol/traffic.ts';
+} from '../../../src/wings/view/protocol/traffic-tick.ts';
 
 type Row = readonly [
   service: string,

@@ -1,6 +1,6 @@
 import { EventStreams } from '../../../src/wings/view/event-streams.ts';
 import { pageFolder, readPageFiles } from '../../../src/wings/view/page-files.ts';
-import type { DotState } from '../../../src/wings/view/protocol/dots.ts';
+import type { DotState } from '../../../src/wings/view/protocol/dots-answer.ts';
 import type { ViewTick } from '../../../src/wings/view/protocol/tick.ts';
 import { openViewServer } from '../../../src/wings/view/server.ts';
 import { ScriptedNode, type ScriptOptions } from './scripted-node.ts';

@@ -4,8 +4,8 @@ import type {
   ServicePortObject,
   SliceObject,
 } from '../../cluster/objects.ts';
-import type { FieldChange } from './entry.ts';
-import { shortened } from './names.ts';
+import type { FieldChange } from './history-entry.ts';
+import { shortened } from './some-names.ts';
 
 const LONGEST_VALUE = 160;
 const NO_CHANGES: readonly FieldChange[] = [];

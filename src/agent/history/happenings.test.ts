@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SliceEndpoint, SliceObject } from '../../cluster/objects.ts';
-import { endpoint, service, slice, TERMINATING } from '../../forwarding/testing/objects.ts';
-import type { Happening } from './entry.ts';
+import { endpoint, service, slice, TERMINATING } from '../../forwarding/testing/example-objects.ts';
 import { happeningsOf } from './happenings.ts';
+import type { Happening } from './history-entry.ts';
 
 type Endpoints = Extract<Happening, { kind: 'endpoints' }>;
 

@@ -1,7 +1,7 @@
 import type { NodeObject, ServiceObject, SliceObject } from '../../cluster/objects.ts';
 import type { Stamp } from '../../cluster/stamp.ts';
-import type { Happening } from './entry.ts';
 import { nodeFieldChanges, serviceFieldChanges, sliceFieldChanges } from './field-changes.ts';
+import type { Happening } from './history-entry.ts';
 import { MOST_COMPARED, movesBetween } from './slice-moves.ts';
 
 /** What happened to a Service, by its name. */

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { endpoint, service, slice } from '../../forwarding/testing/objects.ts';
+import { endpoint, service, slice } from '../../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../../time/testing/virtual-clock.ts';
 import { historyPath, parseHistoryPath } from '../servers/path-part.ts';
+import { NODE, SETTINGS, Stage } from '../testing/agent-stage.ts';
 import { rejection } from '../testing/fake-plane.ts';
 import { synced } from '../testing/many.ts';
-import { NODE, SETTINGS, Stage } from '../testing/stage.ts';
-import type { Happening } from './entry.ts';
 import { History } from './history.ts';
-import { type DatedEntry, type HistoryRequest, historyPage } from './page.ts';
+import type { Happening } from './history-entry.ts';
+import { type DatedEntry, type HistoryRequest, historyPage } from './history-page.ts';
 import { serviceNow } from './service-now.ts';
 
 const STAMP = {

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Drift, NodeFacts } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { AgentObserver, InspectionReport, StepFailure } from '../observer.ts';
-import { awaitsKernel, type Happening, type HistoryEntry, type Settled } from './entry.ts';
 import { happeningsOf, type ObjectChange } from './happenings.ts';
-import { namesOf, shortened } from './names.ts';
+import { awaitsKernel, type Happening, type HistoryEntry, type Settled } from './history-entry.ts';
 import { bytesOf, pack, unpack } from './pack.ts';
 import { HistoryRing, type RingLimits } from './ring.ts';
+import { namesOf, shortened } from './some-names.ts';
 
 export interface HistoryOptions {
   readonly mode: string;

@@ -1,5 +1,5 @@
 import type { Stamp, Writer } from '../../cluster/stamp.ts';
-import type { EndpointMove, EndpointState, FieldChange, Happening } from './entry.ts';
+import type { EndpointMove, EndpointState, FieldChange, Happening } from './history-entry.ts';
 
 /**
  * A happening as text: ten thousand of them as objects take three times the memory, and are read

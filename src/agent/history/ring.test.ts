@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { HistoryEntry } from './entry.ts';
+import type { HistoryEntry } from './history-entry.ts';
 import { HistoryRing, type RingLimits } from './ring.ts';
 
 let seq = 0;

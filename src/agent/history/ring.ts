@@ -1,4 +1,4 @@
-import type { HistoryEntry } from './entry.ts';
+import type { HistoryEntry } from './history-entry.ts';
 
 export interface RingLimits {
   readonly entries: number;

@@ -1,5 +1,5 @@
 import type { ForwardingTable } from '../../forwarding/table.ts';
-import type { ServiceNow } from './page.ts';
+import type { ServiceNow } from './history-page.ts';
 
 /** `service`: `namespace/name`. */
 export function serviceNow(

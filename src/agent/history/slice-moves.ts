@@ -1,6 +1,6 @@
 import type { SliceEndpoint, SliceObject } from '../../cluster/objects.ts';
-import type { EndpointMove, EndpointState, Names } from './entry.ts';
-import { NameList } from './names.ts';
+import type { EndpointMove, EndpointState, Names } from './history-entry.ts';
+import { NameList } from './some-names.ts';
 
 /** Endpoints of one entry that are named: all of a slice of the usual size. */
 const MOST_NAMED = 128;

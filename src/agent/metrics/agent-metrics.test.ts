@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { conditionsWith, familyCondition, snapshotWith } from '../servers/testing/conditions.ts';
+import {
+  conditionsWith,
+  familyCondition,
+  snapshotWith,
+} from '../servers/testing/example-conditions.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import {
   acknowledged,
@@ -11,7 +15,7 @@ import {
   sampleOf,
   step,
   tell,
-} from './testing/told.ts';
+} from './testing/told-metrics.ts';
 
 describe('kube-proxy metrics', () => {
   it('have its buckets', async () => {

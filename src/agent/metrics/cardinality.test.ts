@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { snapshotWith } from '../servers/testing/conditions.ts';
-import { acknowledged, metricsOf, step, tell } from './testing/told.ts';
+import { snapshotWith } from '../servers/testing/example-conditions.ts';
+import { acknowledged, metricsOf, step, tell } from './testing/told-metrics.ts';
 
 async function renderedFor(services: readonly string[]): Promise<string> {
   const error = { code: 'X', message: 'no', next: '', atMs: 0 };

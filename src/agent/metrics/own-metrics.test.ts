@@ -5,7 +5,7 @@ import {
   conditionsWith,
   familyCondition,
   snapshotWith,
-} from '../servers/testing/conditions.ts';
+} from '../servers/testing/example-conditions.ts';
 import type { AgentSnapshot } from '../snapshot.ts';
 import {
   acknowledged,
@@ -15,7 +15,7 @@ import {
   sampleOf,
   step,
   tell,
-} from './testing/told.ts';
+} from './testing/told-metrics.ts';
 
 describe('fairlead_* metrics', () => {
   it('measure propagation latency', async () => {

@@ -1,4 +1,4 @@
-import type { Kind } from '../../cluster/kinds.ts';
+import type { Kind } from '../../cluster/object-kinds.ts';
 import type { ServerFeature } from '../../cluster/server-report.ts';
 import { FAMILIES } from '../../forwarding/model.ts';
 import { NOT_SERVED_REASONS } from '../../forwarding/not-served.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { RequestSeen } from '../../cluster/request-seen.ts';
 import { RestClientMetrics } from './rest-client-metrics.ts';
-import { bucketsOf, sampleOf } from './testing/told.ts';
+import { bucketsOf, sampleOf } from './testing/told-metrics.ts';
 
 const GET: RequestSeen = {
   method: 'GET',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EndpointCount, RejectedCount } from '../../dataplanes/contract.ts';
-import { metricsOf, sampleOf } from './testing/told.ts';
+import { metricsOf, sampleOf } from './testing/told-metrics.ts';
 
 const count = (name: string, endpoint: string, connections: number): EndpointCount => ({
   service: `shop/${name}:http/TCP/IPv4`,

@@ -4,11 +4,11 @@ import { until } from '../../time/testing/until.ts';
 import { runHealthServer } from './health-server.ts';
 import { runMetricsServer } from './metrics-server.ts';
 import { ServiceHealthServers } from './service-health.ts';
-import { conditionsWith } from './testing/conditions.ts';
+import { conditionsWith } from './testing/example-conditions.ts';
 import { flood } from './testing/flood.ts';
 import { freePort } from './testing/free-port.ts';
-import { type Heard, serve } from './testing/serve.ts';
-import { budgetOfTest } from './testing/serving.ts';
+import { type Heard, serve } from './testing/serve-pages.ts';
+import { budgetOfTest } from './testing/serving-server.ts';
 
 /** The probe timeout in deploy/manifests. */
 const PROBE_TIMEOUT_MS = 5_000;

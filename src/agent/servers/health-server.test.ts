@@ -4,9 +4,9 @@ import net from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import type { Conditions } from '../conditions.ts';
 import { type HealthServerOptions, runHealthServer } from './health-server.ts';
-import { condition, conditionsWith, familyCondition } from './testing/conditions.ts';
-import { ask, serve } from './testing/serve.ts';
-import { budgetOfTest } from './testing/serving.ts';
+import { condition, conditionsWith, familyCondition } from './testing/example-conditions.ts';
+import { ask, serve } from './testing/serve-pages.ts';
+import { budgetOfTest } from './testing/serving-server.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 15, 9, 28, 21, 864);
 const IPV4_MS = Date.UTC(2026, 10, 15, 9, 28, 9, 11);

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { until } from '../../time/testing/until.ts';
 import { openHttpServer } from './http.ts';
 import { type Handler, textReply } from './reply.ts';
-import { serving } from './testing/serving.ts';
+import { serving } from './testing/serving-server.ts';
 
 const ECHO: Handler = (path) => textReply(path);
 

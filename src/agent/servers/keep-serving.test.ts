@@ -9,8 +9,8 @@ import { keepServing, retryLikeKubeProxy } from './keep-serving.ts';
 import type { OpenServer } from './open-server.ts';
 import { routes, textReply } from './reply.ts';
 import type { ServerError } from './server-error.ts';
-import { ask, serve } from './testing/serve.ts';
-import { serving } from './testing/serving.ts';
+import { ask, serve } from './testing/serve-pages.ts';
+import { serving } from './testing/serving-server.ts';
 
 const HELLO = routes(new Map([['/', () => textReply('hello')]]));
 

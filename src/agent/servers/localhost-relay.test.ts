@@ -7,7 +7,7 @@ import type { Family, Forwarding, Outcome } from '../../forwarding/model.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
 import { until } from '../../time/testing/until.ts';
 import { LocalhostRelay } from './localhost-relay.ts';
-import { RelaySlots } from './relay.ts';
+import { RelaySlots } from './relay-connection.ts';
 import type { ServerError } from './server-error.ts';
 import { freePort } from './testing/free-port.ts';
 

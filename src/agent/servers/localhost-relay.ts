@@ -11,7 +11,7 @@ import type { Change } from '../../forwarding/table.ts';
 import type { Random } from '../../time/retry-delay.ts';
 import type { Acknowledged, AgentObserver } from '../observer.ts';
 import { keepServing } from './keep-serving.ts';
-import { openRelay, type RelaySlots } from './relay.ts';
+import { openRelay, type RelaySlots } from './relay-connection.ts';
 import type { ServerProblemListener } from './server-error.ts';
 
 export interface LocalhostRelayOptions {

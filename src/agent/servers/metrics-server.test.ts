@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { type MetricsServerOptions, runMetricsServer } from './metrics-server.ts';
-import { ask, serve } from './testing/serve.ts';
-import { budgetOfTest } from './testing/serving.ts';
+import { ask, serve } from './testing/serve-pages.ts';
+import { budgetOfTest } from './testing/serving-server.ts';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -1,4 +1,4 @@
-import type { HistoryRequest } from '../history/page.ts';
+import type { HistoryRequest } from '../history/history-page.ts';
 
 /** A part of a path as it was before it was encoded; undefined: it is not valid. */
 export function decodedPart(text: string): string | undefined {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ForwardingTable } from '../../forwarding/table.ts';
-import { elsewhere, service, slice, view } from '../../forwarding/testing/objects.ts';
+import { elsewhere, service, slice, view } from '../../forwarding/testing/example-objects.ts';
 import { parseRowPath, type RowPage, RowPages, rowPath } from './row-pages.ts';
 import { JoinedRows, type PagedRow, sizeOf } from './row-parts.ts';
 

@@ -7,8 +7,8 @@ import { until } from '../../time/testing/until.ts';
 import type { ServiceHealthCheck } from '../health-checks.ts';
 import { ServiceHealthServers, type ServiceListenFailure } from './service-health.ts';
 import { freePort } from './testing/free-port.ts';
-import { ask, type Heard } from './testing/serve.ts';
-import { budgetOfTest } from './testing/serving.ts';
+import { ask, type Heard } from './testing/serve-pages.ts';
+import { budgetOfTest } from './testing/serving-server.ts';
 
 const LOOPBACK = { IPv4: ['127.0.0.1'], IPv6: ['::1'] };
 

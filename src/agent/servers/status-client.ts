@@ -1,5 +1,5 @@
 import http from 'node:http';
-import type { HistoryPage, HistoryRequest } from '../history/page.ts';
+import type { HistoryPage, HistoryRequest } from '../history/history-page.ts';
 import type { AgentNode } from './agent-node.ts';
 import { historyPath } from './path-part.ts';
 import { type RowPage, type RowRequest, rowPath } from './row-pages.ts';

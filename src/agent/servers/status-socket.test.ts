@@ -11,8 +11,8 @@ import { openHttpServer } from './http.ts';
 import type { ServerError } from './server-error.ts';
 import { readCounters, readStatus } from './status-client.ts';
 import { runStatusSocket, type StatusSocketOptions } from './status-socket.ts';
-import { type Served, serve } from './testing/serve.ts';
-import { serving } from './testing/serving.ts';
+import { type Served, serve } from './testing/serve-pages.ts';
+import { serving } from './testing/serving-server.ts';
 
 async function folder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'fairlead-status-'));

@@ -1,7 +1,7 @@
 import { mkdir, stat, unlink } from 'node:fs/promises';
 import net from 'node:net';
 import { dirname } from 'node:path';
-import type { HistoryPage, HistoryRequest } from '../history/page.ts';
+import type { HistoryPage, HistoryRequest } from '../history/history-page.ts';
 import type { AgentNode } from './agent-node.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import { openHttpServer } from './http.ts';

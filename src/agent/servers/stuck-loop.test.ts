@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { ask } from './testing/serve.ts';
+import { ask } from './testing/serve-pages.ts';
 
 /** The kubelet's default. */
 const PROBE_TIMEOUT_MS = 1_000;

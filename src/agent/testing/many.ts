@@ -1,8 +1,8 @@
 import type { ServiceObject, SliceObject } from '../../cluster/objects.ts';
-import { elsewhere, service, slice } from '../../forwarding/testing/objects.ts';
+import { elsewhere, service, slice } from '../../forwarding/testing/example-objects.ts';
 import type { VirtualClock } from '../../time/testing/virtual-clock.ts';
 import type { AgentOptions } from '../agent.ts';
-import { Stage } from './stage.ts';
+import { Stage } from './agent-stage.ts';
 
 /** The Service with this number, with an address of its own. */
 export function numbered(

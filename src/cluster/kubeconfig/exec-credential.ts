@@ -1,4 +1,4 @@
-import { ClusterError } from '../errors.ts';
+import { ClusterError } from '../cluster-error.ts';
 import { isRecord, parseJson, recordAt, textAt, timeMsAt } from '../json.ts';
 import { Secret } from '../secret.ts';
 

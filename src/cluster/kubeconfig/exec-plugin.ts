@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../../time/clock.ts';
-import { ClusterError, systemCode } from '../errors.ts';
+import { ClusterError, systemCode } from '../cluster-error.ts';
 import { arrayAt, isRecord, recordAt, textAt } from '../json.ts';
 import type { Secret } from '../secret.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type RunPlugin,
   readExecCredential,
 } from './exec-credential.ts';
-import type { Entry } from './file.ts';
+import type { Entry } from './kubeconfig-file.ts';
 
 export interface ExecPluginOptions {
   /** The user entry that has an `exec`. */

@@ -1,10 +1,10 @@
 import { systemClock } from '../../time/clock.ts';
-import { ClusterError } from '../errors.ts';
+import { ClusterError } from '../cluster-error.ts';
 import { isRecord, textAt } from '../json.ts';
 import { Secret } from '../secret.ts';
 import type { ClusterInfo, RunPlugin } from './exec-credential.ts';
 import { ExecPlugin } from './exec-plugin.ts';
-import type { Entry } from './file.ts';
+import type { Entry } from './kubeconfig-file.ts';
 import { fileAt, type Material, materialAt, readMaterial } from './material.ts';
 
 export interface ClientCertificate {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ClusterAccess } from '../access.ts';
-import { ClusterError } from '../errors.ts';
+import { ClusterError } from '../cluster-error.ts';
 import { tokenFromFile } from './identity.ts';
 import { type Material, readMaterial } from './material.ts';
 import { plainHttpWarnings } from './plain-http.ts';

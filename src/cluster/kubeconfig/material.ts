@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ClusterError } from '../errors.ts';
+import { ClusterError } from '../cluster-error.ts';
 import { textAt } from '../json.ts';
-import type { Entry } from './file.ts';
+import type { Entry } from './kubeconfig-file.ts';
 
 /** Data that is inline in the kubeconfig, or in a file that may change. */
 export type Material =

@@ -1,10 +1,10 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { AccessWarning } from '../access.ts';
-import { systemCode } from '../errors.ts';
+import { systemCode } from '../cluster-error.ts';
 import { textAt } from '../json.ts';
-import type { Entry } from './file.ts';
 import { SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
+import type { Entry } from './kubeconfig-file.ts';
 import { fileAt, type Material } from './material.ts';
 import { plainHttpWarnings } from './plain-http.ts';
 

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { foldersToWatch } from './files.ts';
+import { foldersToWatch } from './manifest-files.ts';
 
 const SETTLE_MS = 50;
 /** Poll interval: some file systems send no events, and a folder may be created later. */

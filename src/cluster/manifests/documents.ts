@@ -1,5 +1,5 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
-import { describeError } from '../errors.ts';
+import { describeError } from '../cluster-error.ts';
 import { parseJson } from '../json.ts';
 
 /** A document of a manifest file, or why it could not be read. */

@@ -1,11 +1,11 @@
-import { ClusterError } from '../errors.ts';
+import { ClusterError } from '../cluster-error.ts';
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
-import type { Kind, ObjectKey } from '../kinds.ts';
 import type { Interner } from '../narrow/interner.ts';
 import { narrow } from '../narrow/narrow.ts';
+import type { Kind, ObjectKey } from '../object-kinds.ts';
 import type { SourceEvent } from '../source.ts';
 import { readDocuments } from './documents.ts';
-import type { ManifestText } from './files.ts';
+import type { ManifestText } from './manifest-files.ts';
 
 type PutEvent = Extract<SourceEvent, { type: 'put' }>;
 

@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord, recordAt, textAt } from '../json.ts';
-import type { ObjectKey } from '../kinds.ts';
+import type { ObjectKey } from '../object-kinds.ts';
 import type { Stamp } from '../stamp.ts';
 import type { Interner } from './interner.ts';
 

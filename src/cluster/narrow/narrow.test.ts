@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../object-kinds.ts';
 import { readWatchEvent } from '../watch-event.ts';
 import { Interner } from './interner.ts';
 import { narrow, readKey, readResourceVersion } from './narrow.ts';

@@ -1,10 +1,10 @@
 import { isRecord, recordAt, textAt } from '../json.ts';
-import type { Kind, ObjectKey, ObjectOfKind } from '../kinds.ts';
+import type { Kind, ObjectKey, ObjectOfKind } from '../object-kinds.ts';
 import type { Interner } from './interner.ts';
 import { keyOf, type Named, type Narrowed, readNamed } from './meta.ts';
-import { narrowNamespace, narrowNode, narrowServiceCidr } from './node.ts';
-import { narrowService } from './service.ts';
-import { narrowSlice } from './slice.ts';
+import { narrowNamespace, narrowNode, narrowServiceCidr } from './narrow-node.ts';
+import { narrowService } from './narrow-service.ts';
+import { narrowSlice } from './narrow-slice.ts';
 
 type NarrowOfKind = {
   readonly [K in Kind]: (named: Named, interner: Interner) => ObjectOfKind[K] | undefined;

@@ -1,5 +1,5 @@
-import type { Kind } from '../kinds.ts';
-import type { Field, Shape } from '../wire/protobuf/shape.ts';
+import type { Kind } from '../object-kinds.ts';
+import type { Field, Shape } from '../wire/protobuf/message-shape.ts';
 import {
   ENVELOPE_SHAPE,
   OBJECT_SHAPES,

@@ -1,4 +1,4 @@
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../object-kinds.ts';
 import type { StatusObject, WatchEvent } from '../watch-event.ts';
 
 /** A list whose objects have not been decoded. */

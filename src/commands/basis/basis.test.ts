@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
 import { NEEDS_WINGS } from '../../wings/testing/needs-wings.ts';
-import { renderCommand } from '../render.ts';
+import { renderCommand } from '../render-command.ts';
 import { servicesCommand } from '../services.ts';
 import { manyServices } from './testing/many-services.ts';
 import { runCommand } from './testing/run-command.ts';

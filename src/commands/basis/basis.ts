@@ -1,15 +1,15 @@
 import { hostname } from 'node:os';
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
+import { formatProblem } from '../../config/config-problem.ts';
+import type { FlagName } from '../../config/flags/flag-table.ts';
 import type { GivenFlags } from '../../config/flags/read.ts';
-import type { FlagName } from '../../config/flags/table.ts';
-import { buildConfig, type LoadedConfig, loadConfig, overlaid } from '../../config/load.ts';
+import { buildConfig, type LoadedConfig, loadConfig, overlaid } from '../../config/load-config.ts';
 import type { ModeName } from '../../config/modes.ts';
-import { formatProblem } from '../../config/problem.ts';
-import type { SourceOptions } from '../source.ts';
+import type { SourceOptions } from '../open-source.ts';
 import { printWarning } from '../terminal/print.ts';
 import type { About } from './about.ts';
 import { askAgent } from './ask-agent.ts';
-import type { BasisOptions } from './options.ts';
+import type { BasisOptions } from './basis-options.ts';
 
 /** Configuration and objects: enough to compute the rows of a node. */
 export interface SourceBasis {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { PlaneError } from '../../dataplanes/contract.ts';
+import { allParts } from '../../modes/mode-registry.ts';
 import type { Part } from '../../modes/part.ts';
-import { allParts } from '../../modes/registry.ts';
 import { NEEDS_WINGS } from '../../wings/testing/needs-wings.ts';
 import { CommandError } from '../command-error.ts';
 import { type CleanableMachine, cleanMachine } from './clean-machine.ts';

@@ -1,8 +1,8 @@
 import type { ModeName } from '../../config/modes.ts';
 import { type Holding, type KernelFrontend, PlaneError } from '../../dataplanes/contract.ts';
 import type { Restored } from '../../linux/sysctl-state.ts';
+import { allParts, modeNamed } from '../../modes/mode-registry.ts';
 import type { Part } from '../../modes/part.ts';
-import { allParts, modeNamed } from '../../modes/registry.ts';
 import { CommandError } from '../command-error.ts';
 import { printPage, printWarning } from '../terminal/print.ts';
 

@@ -9,9 +9,9 @@ import { listOurRoutes, removeRoute } from '../../linux/route/our-routes.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { plannedRestore, restoreSysctls } from '../../linux/sysctl-state.ts';
 import { ifInstalled } from '../../modes/remove-part.ts';
-import { podNetworks } from '../../wings/registry.ts';
+import { podNetworks } from '../../wings/wing-registry.ts';
 import { knownAddresses } from '../run/known-addresses.ts';
-import { assertOwnFolder } from '../run/run-folder.ts';
+import { assertOwnFolder } from '../run/make-run-folder.ts';
 import type { CleanableMachine, RemovedPart } from './clean-machine.ts';
 
 const FLOWS_DEADLINE_MS = 60_000;

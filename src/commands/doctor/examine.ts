@@ -1,8 +1,8 @@
-import { CHECKS } from '../../doctor/checks.ts';
+import { CHECKS } from '../../doctor/doctor-checks.ts';
+import { type Report, reportOf } from '../../doctor/doctor-report.ts';
 import { preflightOf, readMachine } from '../../doctor/preflight.ts';
-import { type Report, reportOf } from '../../doctor/report.ts';
 import { runDoctorChecks } from '../../doctor/run-doctor-checks.ts';
-import type { Patient } from './subject.ts';
+import type { Patient } from './examined-subject.ts';
 
 /** Makes every check. */
 export async function reportOn({ subject, agent }: Patient): Promise<Report> {

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { CODES, EXIT } from '../../explain/codes.ts';
 import { runCommand } from '../basis/testing/run-command.ts';
-import { explainCommand } from '../explain.ts';
+import { explainCommand } from '../explain-command.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PAGE = await readFile(join(ROOT, 'docs/explain.md'), 'utf8');

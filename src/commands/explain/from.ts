@@ -1,13 +1,18 @@
 import { canonicalIp } from '../../addresses/ip.ts';
+import {
+  familyOf,
+  type Source,
+  sourceAt,
+  sourceOfClass,
+} from '../../forwarding/answer/connection-source.ts';
 import type { Destination } from '../../forwarding/answer/destination.ts';
 import type { Place } from '../../forwarding/answer/place.ts';
-import { familyOf, type Source, sourceAt, sourceOfClass } from '../../forwarding/answer/source.ts';
 import type { Family, SourceClass } from '../../forwarding/model.ts';
 import { isOwnNamespace } from '../../linux/namespace-of-address.ts';
 import { holdPort } from '../../linux/probe/held-port.ts';
 import { CommandError, WRONG_USAGE_EXIT } from '../command-error.ts';
 import { visible } from '../terminal/visible.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-of-cluster.ts';
 
 /** What `--from` says. */
 export type From =

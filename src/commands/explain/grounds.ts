@@ -1,11 +1,16 @@
 import type { Place } from '../../forwarding/answer/place.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
-import { modeNamed } from '../../modes/registry.ts';
-import { type Answer, answerOf, answerOfObserved, interfaceAddresses } from '../basis/answer.ts';
+import { modeNamed } from '../../modes/mode-registry.ts';
 import type { Basis, SourceBasis } from '../basis/basis.ts';
+import {
+  type Answer,
+  answerOf,
+  answerOfObserved,
+  interfaceAddresses,
+} from '../basis/basis-answer.ts';
 import type { ObservedNode } from '../desired.ts';
-import { ownNetworkNamespace } from '../run/agent-node.ts';
-import type { Row } from '../services/rows.ts';
+import { ownNetworkNamespace } from '../run/describe-agent-node.ts';
+import type { Row } from '../services/select-rows.ts';
 
 /** What a question is answered from. */
 export interface Grounds {

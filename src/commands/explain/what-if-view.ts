@@ -11,8 +11,8 @@ import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
 import { wrapped } from '../terminal/fit.ts';
 import { visible } from '../terminal/visible.ts';
-import type { OpenReport } from './open-connections.ts';
-import { type Form, factLines } from './text-view.ts';
+import type { OpenReport } from './count-open-connections.ts';
+import { type Form, factLines } from './explain-text.ts';
 
 /** What a change of objects would do. */
 export interface WhatIf {

@@ -1,6 +1,6 @@
-import type { ClusterError } from '../../cluster/errors.ts';
+import type { ClusterError } from '../../cluster/cluster-error.ts';
 import { ManifestsSource } from '../../cluster/manifests-source.ts';
-import type { Change } from '../../forwarding/changes.ts';
+import type { Change } from '../../forwarding/row-changes.ts';
 import type { ObservedNode } from '../desired.ts';
 
 /**

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { History } from '../../agent/history/history.ts';
-import { historyPage } from '../../agent/history/page.ts';
+import { historyPage } from '../../agent/history/history-page.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
-import { service } from '../../forwarding/testing/objects.ts';
+import { service } from '../../forwarding/testing/example-objects.ts';
 import { until } from '../../time/testing/until.ts';
 import { followHistory } from './follow.ts';
 

@@ -1,8 +1,8 @@
-import type { DatedEntry, HistoryPage } from '../../agent/history/page.ts';
+import type { DatedEntry, HistoryPage } from '../../agent/history/history-page.ts';
 import { ServerError } from '../../agent/servers/server-error.ts';
 import { readHistory, type StatusRequest } from '../../agent/servers/status-client.ts';
 import type { Clock } from '../../time/clock.ts';
-import { dayOf } from './text-view.ts';
+import { dayOf } from './history-text.ts';
 
 export interface Following {
   readonly request: StatusRequest;

@@ -1,6 +1,6 @@
-import type { EndpointState } from '../../agent/history/entry.ts';
-import type { DatedEntry, HistoryPage } from '../../agent/history/page.ts';
-import { ageText, countText } from '../status/words.ts';
+import type { EndpointState } from '../../agent/history/history-entry.ts';
+import type { DatedEntry, HistoryPage } from '../../agent/history/history-page.ts';
+import { ageText, countText } from '../status/status-texts.ts';
 
 export interface Asked {
   /** `namespace/name`; undefined: all. */

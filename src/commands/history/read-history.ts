@@ -1,4 +1,4 @@
-import type { DatedEntry, HistoryPage, HistoryRequest } from '../../agent/history/page.ts';
+import type { DatedEntry, HistoryPage, HistoryRequest } from '../../agent/history/history-page.ts';
 import { readHistory, type StatusRequest } from '../../agent/servers/status-client.ts';
 
 /** The first page's facts with the entries of all pages. */

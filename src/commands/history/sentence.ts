@@ -1,5 +1,10 @@
-import type { EndpointMove, FieldChange, Happening, Names } from '../../agent/history/entry.ts';
-import { countText } from '../status/words.ts';
+import type {
+  EndpointMove,
+  FieldChange,
+  Happening,
+  Names,
+} from '../../agent/history/history-entry.ts';
+import { countText } from '../status/status-texts.ts';
 
 /** Endpoints that a line names; JSON has more. */
 const MOST_NAMED = 6;

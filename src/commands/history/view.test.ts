@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EndpointMove, EndpointState, Happening } from '../../agent/history/entry.ts';
-import type { DatedEntry, HistoryPage } from '../../agent/history/page.ts';
+import type { EndpointMove, EndpointState, Happening } from '../../agent/history/history-entry.ts';
+import type { DatedEntry, HistoryPage } from '../../agent/history/history-page.ts';
 import { colours } from '../terminal/colour.ts';
 import { headline, tallyOf } from './headline.ts';
+import { historyText } from './history-text.ts';
 import { sentenceOf } from './sentence.ts';
-import { historyText } from './text-view.ts';
 
 const AT_MS = Date.parse('2026-11-17T14:02:11.204Z');
 const FORM = { width: 80, colours: colours({}, {}) };

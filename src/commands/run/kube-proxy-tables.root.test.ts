@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { openNetlink } from '../../linux/netlink/socket.ts';
+import { openNetlink } from '../../linux/netlink/netlink-socket.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
-import { NETLINK_NETFILTER } from '../../linux/nftables/protocol.ts';
+import { NETLINK_NETFILTER } from '../../linux/nftables/nftables-protocol.ts';
 import { removeKubeProxyTables } from './kube-proxy-tables.ts';
 
 beforeEach(enterOwnNetwork);

@@ -1,6 +1,6 @@
-import type { Netlink } from '../../linux/netlink/socket.ts';
-import { NftConnection } from '../../linux/nftables/connection.ts';
-import type { TableRef } from '../../linux/nftables/objects.ts';
+import type { Netlink } from '../../linux/netlink/netlink-socket.ts';
+import { NftConnection } from '../../linux/nftables/nft-connection.ts';
+import type { TableRef } from '../../linux/nftables/nft-objects.ts';
 import type { Logger } from '../../log/logger.ts';
 
 /** The names of kube-proxy's tables in nftables mode. */

@@ -6,7 +6,7 @@ import type { NodePortSettings, Settings } from '../../config/settings.ts';
 import { effectiveCapabilities } from '../../linux/capabilities.ts';
 import { onlineCpuCount, setConntrackLimits } from '../../linux/conntrack-limits.ts';
 import { type NeededSysctl, setNeeded } from '../../linux/needed-sysctl.ts';
-import { setOomScore } from '../../linux/oom-score.ts';
+import { setOomScore } from '../../linux/process-limits.ts';
 import { routeLocalnet } from '../../linux/route-localnet.ts';
 import { kernelSysctls, type Sysctls } from '../../linux/sysctl.ts';
 import { SysctlError } from '../../linux/sysctl-error.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Agent } from '../../agent/agent.ts';
-import type { Events } from '../../agent/events.ts';
 import type { History } from '../../agent/history/history.ts';
-import { historyPage } from '../../agent/history/page.ts';
+import { historyPage } from '../../agent/history/history-page.ts';
 import { serviceNow } from '../../agent/history/service-now.ts';
+import type { Events } from '../../agent/kubernetes-events.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
 import type { ConnectionBudget } from '../../agent/servers/connection-budget.ts';
 import { runHealthServer } from '../../agent/servers/health-server.ts';
@@ -15,15 +15,15 @@ import { TrafficPages } from '../../agent/servers/traffic-pages.ts';
 import type { ServiceRoutes } from '../../agent/service-routes.ts';
 import { statusPage } from '../../agent/status-page.ts';
 import { shownFlags } from '../../config/flags/shown.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
 import { STATUS_SOCKET } from '../../config/run-folder.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { OpenMode } from '../../modes/mode.ts';
 import type { PodNetwork } from '../../modes/wing.ts';
 import { systemClock } from '../../time/clock.ts';
-import { agentNode } from './agent-node.ts';
-import { VERSION } from './version.ts';
+import { agentNode } from './describe-agent-node.ts';
+import { VERSION } from './program-version.ts';
 
 type Task = (signal: AbortSignal) => Promise<void>;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ClusterError } from '../../cluster/errors.ts';
+import { ClusterError } from '../../cluster/cluster-error.ts';
 import { gapOf } from '../../cluster/server-report.ts';
 import { createLogger } from '../../log/logger.ts';
-import { textLine } from './logger.ts';
 import { sourceLog } from './source-log.ts';
+import { textLine } from './stream-logger.ts';
 
 function logged(): { readonly lines: string[]; readonly log: ReturnType<typeof sourceLog> } {
   const lines: string[] = [];

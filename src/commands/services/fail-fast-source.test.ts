@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ClusterError, type ClusterErrorCode } from '../../cluster/errors.ts';
+import { ClusterError, type ClusterErrorCode } from '../../cluster/cluster-error.ts';
 import type { ProblemListener, Source } from '../../cluster/source.ts';
 import { FailFastSource } from './fail-fast-source.ts';
 import { waitForSource } from './wait-for-source.ts';

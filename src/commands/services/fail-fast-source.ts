@@ -1,5 +1,9 @@
-import { type ClusterError, type ClusterErrorCode, describeError } from '../../cluster/errors.ts';
-import type { Kind } from '../../cluster/kinds.ts';
+import {
+  type ClusterError,
+  type ClusterErrorCode,
+  describeError,
+} from '../../cluster/cluster-error.ts';
+import type { Kind } from '../../cluster/object-kinds.ts';
 import type { ServerReport } from '../../cluster/server-report.ts';
 import type { ProblemListener, Source, SourceEvent, SourceHealth } from '../../cluster/source.ts';
 import { CommandError } from '../command-error.ts';

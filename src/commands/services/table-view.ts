@@ -13,7 +13,7 @@ import {
   portText,
   type Row,
   rejectText,
-} from './rows.ts';
+} from './select-rows.ts';
 
 const SOURCE_HEADS: Readonly<Record<SourceClass, string>> = {
   pod: 'FROM POD',

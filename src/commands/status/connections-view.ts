@@ -1,7 +1,7 @@
 import { wrapped } from '../terminal/fit.ts';
 import { formatTextTable } from '../text-table.ts';
-import type { Connection, CopiedConnection } from './connection.ts';
-import { ageText, bytesText, colour, countText, heads } from './words.ts';
+import type { Connection, CopiedConnection } from './shown-connection.ts';
+import { ageText, bytesText, colour, countText, heads } from './status-texts.ts';
 
 export interface Connections {
   /** Those that the kernel translates. */

@@ -5,7 +5,7 @@ import { PlaneError } from '../../dataplanes/contract.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow, FlowTuple } from '../../linux/conntrack/flow.ts';
-import { NetlinkError } from '../../linux/netlink/errors.ts';
+import { NetlinkError } from '../../linux/netlink/netlink-error.ts';
 import type { CopiedConnections, WireConnection } from '../../modes/copied-connections.ts';
 import { connectionsView } from './connections-view.ts';
 import { readConnections } from './read-connections.ts';

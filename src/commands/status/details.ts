@@ -6,7 +6,7 @@ import type { Drift } from '../../dataplanes/contract.ts';
 import { attachmentWords } from '../../modes/attachment-words.ts';
 import type { StatusWords } from '../../modes/status-words.ts';
 import { formatTextTable, formatWrappedTable } from '../text-table.ts';
-import { ageText, colour, countText, heads, msText } from './words.ts';
+import { ageText, colour, countText, heads, msText } from './status-texts.ts';
 
 /** All sections of `-v`, none wider than `width`. */
 export function details(page: StatusPage, width: number, words?: StatusWords): readonly string[] {

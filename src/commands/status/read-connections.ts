@@ -1,12 +1,12 @@
 import { PlaneError } from '../../dataplanes/contract.ts';
 import { readTranslated } from '../../flows/translated.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
-import { NetlinkError } from '../../linux/netlink/errors.ts';
+import { NetlinkError } from '../../linux/netlink/netlink-error.ts';
 import type { CopiedConnections } from '../../modes/copied-connections.ts';
 import { CommandError } from '../command-error.ts';
-import { type CopiedConnection, connectionOf, copiedConnectionOf } from './connection.ts';
 import type { Connections } from './connections-view.ts';
 import type { ServedFrontend } from './served-frontends.ts';
+import { type CopiedConnection, connectionOf, copiedConnectionOf } from './shown-connection.ts';
 
 export interface ConnectionsWanted {
   /** Only of this Service or service port. */

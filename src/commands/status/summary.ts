@@ -4,7 +4,7 @@ import type { StatusPage } from '../../agent/status-page.ts';
 import type { Attachment } from '../../dataplanes/contract.ts';
 import { attachmentWords } from '../../modes/attachment-words.ts';
 import type { StatusWords } from '../../modes/status-words.ts';
-import { ageText, colour, countText, msText } from './words.ts';
+import { ageText, colour, countText, msText } from './status-texts.ts';
 
 export function isWell({ conditions }: Pick<StatusPage, 'conditions'>): boolean {
   return readyz(conditions).ok;

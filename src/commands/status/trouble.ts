@@ -1,11 +1,11 @@
 import { type Condition, type Conditions, readyz } from '../../agent/conditions.ts';
 import { conflictText } from '../../agent/node-port-conflicts.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
-import type { Kind } from '../../cluster/kinds.ts';
+import type { Kind } from '../../cluster/object-kinds.ts';
 import { serverText } from '../../cluster/server-report.ts';
 import { attachmentWords } from '../../modes/attachment-words.ts';
 import type { StatusWords, Trouble } from '../../modes/status-words.ts';
-import { ageText, countText } from './words.ts';
+import { ageText, countText } from './status-texts.ts';
 
 const SHOWN = 3;
 /** Not every cluster has them, or lets a proxy read them. */

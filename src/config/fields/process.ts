@@ -1,5 +1,5 @@
 import { MODE_NAMES, modesWith } from '../modes.ts';
-import { type FieldRow, MINUTE_MS, SECOND_MS } from './row.ts';
+import { type FieldRow, MINUTE_MS, SECOND_MS } from './field-row.ts';
 
 const ONE_CONNECTION =
   'Fairlead uses one connection to the API server, mostly for watches; there are no request bursts to limit.';

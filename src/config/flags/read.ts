@@ -1,9 +1,15 @@
-import { FIELDS, type FieldPath, type FieldValue } from '../fields/table.ts';
+import type { Problem } from '../config-problem.ts';
+import { FIELDS, type FieldPath, type FieldValue } from '../fields/field-table.ts';
 import type { Layer, Resolved } from '../layers.ts';
 import { isModeName, KUBE_PROXY_MODES } from '../modes.ts';
 import { splitHostPort, withPort } from '../network-text.ts';
-import type { Problem } from '../problem.ts';
-import { type FieldFlagName, type FlagName, fieldFlag, isFieldFlag, startFlag } from './table.ts';
+import {
+  type FieldFlagName,
+  type FlagName,
+  fieldFlag,
+  isFieldFlag,
+  startFlag,
+} from './flag-table.ts';
 import { parseBoolean, parseFlagValues, parseInt32 } from './values.ts';
 
 /** The flags of a command line: for each the texts it was given, in order. */

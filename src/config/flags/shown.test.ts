@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { FLAG_NAMES } from './flag-table.ts';
 import { shownFlags } from './shown.ts';
-import { FLAG_NAMES } from './table.ts';
 
 it('shows the given value or the default, as Go prints it', () => {
   const flags = shownFlags(

@@ -1,7 +1,7 @@
-import { FIELDS, type FieldPath, type FieldValue } from '../fields/table.ts';
+import { FIELDS, type FieldPath, type FieldValue } from '../fields/field-table.ts';
 import { writtenValue } from '../write.ts';
+import { FLAG_NAMES, type FlagName, fieldFlag, isFieldFlag, startFlag } from './flag-table.ts';
 import type { GivenFlags } from './read.ts';
-import { FLAG_NAMES, type FlagName, fieldFlag, isFieldFlag, startFlag } from './table.ts';
 
 /**
  * Every flag of kube-proxy with its value from the command line or its default. Like kube-proxy,

@@ -1,5 +1,5 @@
 import { parseDurationMs } from '../duration.ts';
-import { type FilePattern, KIND_IN_WORDS, type Kind, type KindValues } from '../kinds.ts';
+import { type FilePattern, KIND_IN_WORDS, type Kind, type KindValues } from '../field-kinds.ts';
 
 type Parser<K extends Kind> = (text: string) => KindValues[K] | undefined;
 

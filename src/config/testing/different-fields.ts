@@ -1,5 +1,5 @@
-import { FIELD_PATHS, type FieldPath } from '../fields/table.ts';
-import type { LoadedConfig } from '../load.ts';
+import { FIELD_PATHS, type FieldPath } from '../fields/field-table.ts';
+import type { LoadedConfig } from '../load-config.ts';
 import { writtenValue } from '../write.ts';
 
 /** kube-proxy writes the periods of the modes it does not run as zero, so they cannot be compared. */

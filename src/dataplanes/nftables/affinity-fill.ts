@@ -1,12 +1,12 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
-import type { NftConnection } from '../../linux/nftables/connection.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { NftConnection } from '../../linux/nftables/nft-connection.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import type { AffinityFill } from '../contract.ts';
 import { hostNumberOf } from '../shared/nft/element-text.ts';
-import { TABLE_FAMILIES } from './chains.ts';
-import { ownersOf } from './counters.ts';
 import { rowOfGroup } from './groups.ts';
-import { MOST_CLIENTS, MOST_CLIENTS_OF_A_LIST, TABLES } from './sets.ts';
+import { TABLE_FAMILIES } from './nftables-chains.ts';
+import { ownersOf } from './nftables-counters.ts';
+import { MOST_CLIENTS, MOST_CLIENTS_OF_A_LIST, TABLES } from './nftables-sets.ts';
 
 const LIST_BYTES = 4;
 /** Entries that a list may add at once: with this many it is likely at its limit. */

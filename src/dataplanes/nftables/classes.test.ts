@@ -9,7 +9,7 @@ import {
   classSetOf,
   type Treatment,
 } from './classes.ts';
-import { timeOutStep } from './row.ts';
+import { timeOutStep } from './nftables-row.ts';
 import { sizeBelow, sizeFor, sizesUpTo } from './sizes.ts';
 
 const OWN: readonly Treatment[] = ['cluster', 'masquerade', 'plain', 'local', 'local-host'];

@@ -1,5 +1,5 @@
 import { groupNumber, LIST_MASK, type ListOf, type Way } from './groups.ts';
-import type { ClassSet, Where } from './sets.ts';
+import type { ClassSet, Where } from './nftables-sets.ts';
 
 /**
  * The treatment of the packets of a group, independent of its endpoints:

@@ -1,11 +1,11 @@
 import * as x from '../../linux/nftables/expressions.ts';
 import { MARK, sourceAddress } from '../../linux/nftables/fields.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import { addressWords, find } from '../shared/nft/lookups.ts';
 import { joined, type Clause as PlainClause } from '../shared/nft/nft-rule.ts';
 import { LIST_MASK, type Way } from './groups.ts';
+import { frontendMap, MOST_CLIENTS_OF_A_LIST } from './nftables-sets.ts';
 import { type Clause, frontendKeyOf, translateTo } from './service-clauses.ts';
-import { frontendMap, MOST_CLIENTS_OF_A_LIST } from './sets.ts';
 
 /** A random slot of a list. */
 export interface Draw {

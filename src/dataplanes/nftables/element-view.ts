@@ -1,9 +1,9 @@
-import type { NftConnection } from '../../linux/nftables/connection.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { NftConnection } from '../../linux/nftables/nft-connection.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { type Held, MANAGED_SETS, type ManagedSet, type Place } from './elements.ts';
-import { SHARED_SETS, type SharedSet, TABLES } from './sets.ts';
-import type { Suspects } from './suspects.ts';
+import { SHARED_SETS, type SharedSet, TABLES } from './nftables-sets.ts';
+import type { Suspects } from './nftables-suspects.ts';
+import { type Held, MANAGED_SETS, type ManagedSet, type Place } from './row-elements.ts';
 
 /** The known elements of one table. */
 export interface ElementView {

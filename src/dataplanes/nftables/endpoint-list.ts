@@ -2,8 +2,8 @@ import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Endpoint } from '../../forwarding/model.ts';
 import type { InTurns } from '../../forwarding/turns.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { endpointValue, hostNumber } from '../shared/nft/keys.ts';
-import type { RowElement } from './elements.ts';
+import { endpointValue, hostNumber } from '../shared/nft/element-keys.ts';
+import type { RowElement } from './row-elements.ts';
 import {
   AT_ONCE,
   LONGEST_SORTED_LIST,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
 import { compare } from '../../forwarding/testing/rounds.ts';
-import { hostNumber } from '../shared/nft/keys.ts';
+import { hostNumber } from '../shared/nft/element-keys.ts';
 import { binary, prefixMask } from '../shared/nft/prefix.ts';
 import { allowedRanges, listName, SourceLists } from './firewall.ts';
 import { levelBits, levelOf, prefixLevels, rangeElements } from './source-ranges.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Cidr, formatCidr, parseCidr } from '../../addresses/cidr.ts';
 import type { Family } from '../../forwarding/model.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { networkNumber } from '../shared/nft/keys.ts';
+import { networkNumber } from '../shared/nft/element-keys.ts';
 import { binary } from '../shared/nft/prefix.ts';
 
 /** A range of a list. */

@@ -1,14 +1,14 @@
 import { constants } from 'node:os';
 import { type Family, SOURCE_CLASSES, type SourceClass } from '../../forwarding/model.ts';
 import type { NftBatch } from '../../linux/nftables/batch.ts';
-import { type NftConnection, NftRejection } from '../../linux/nftables/connection.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import { type NftConnection, NftRejection } from '../../linux/nftables/nft-connection.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
-import { endpointValue, protocolByte } from '../shared/nft/keys.ts';
-import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './chains.ts';
+import { endpointValue, protocolByte } from '../shared/nft/element-keys.ts';
 import { KeptFrontends, type KeptRow } from './kept-frontends.ts';
 import { asPlaneError } from './nft-rejection.ts';
-import { TABLES, TARGET_SETS } from './sets.ts';
+import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './nftables-chains.ts';
+import { TABLES, TARGET_SETS } from './nftables-sets.ts';
 
 /** Where the forwarder listens, by the source class whose connections come in there. */
 type ListenerPorts = Readonly<Record<SourceClass, number>>;

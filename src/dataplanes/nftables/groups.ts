@@ -1,5 +1,5 @@
 import type { EndpointList } from '../../forwarding/model.ts';
-import type { Where } from './sets.ts';
+import type { Where } from './nftables-sets.ts';
 
 /**
  * Numbers that stand for a service port in the maps. A frontend leads to a group, which has

@@ -4,14 +4,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { type NodeFacts, PlaneError } from '../contract.ts';
-import { change } from '../shared/testing/change.ts';
-import { TABLE_FAMILIES } from './chains.ts';
-import { renderTable } from './render.ts';
-import { TARGET_SETS } from './sets.ts';
+import { change } from '../shared/testing/plane-change.ts';
+import { TABLE_FAMILIES } from './nftables-chains.ts';
+import { TARGET_SETS } from './nftables-sets.ts';
+import { renderTable } from './render-nftables.ts';
 import { tableContent } from './table-content.ts';
 import { listingDifferences } from './testing/canonical.ts';
-import { bring, listEverything, listTable, newPlane, nft } from './testing/kernel.ts';
-import { exampleRows, FACTS } from './testing/rows.ts';
+import { bring, listEverything, listTable, newPlane, nft } from './testing/nftables-kernel.ts';
+import { exampleRows, FACTS } from './testing/nftables-rows.ts';
 
 // A new one for each test, so that none meets what another has made.
 beforeEach(enterOwnNetwork);

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PodDetection } from '../contract.ts';
 import { ruleText } from '../shared/nft/nft-rule.ts';
-import { classChains } from './chains.ts';
 import { type Class, TREATMENT_NUMBER, type Treatment } from './classes.ts';
 import { handOverChains } from './hand-over.ts';
-import { partsOf } from './row.ts';
+import { classChains } from './nftables-chains.ts';
+import { partsOf } from './nftables-row.ts';
+import { walkRow } from './nftables-walk.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import { tableContent } from './table-content.ts';
 import type { TableFacts } from './table-facts.ts';
-import { FACTS, row } from './testing/rows.ts';
-import { walkRow } from './walk.ts';
+import { FACTS, row } from './testing/nftables-rows.ts';
 
 const HANDS_OVER: TableFacts = { ...FACTS, handsOver: true };
 const LISTS = [

@@ -1,5 +1,5 @@
 import type { SourceClass } from '../../forwarding/model.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import type { PodDetection } from '../contract.ts';
 import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
 import { IS_FROM_THIS_NODE, IS_NEW, isPod, RETURN } from '../shared/nft/common-clauses.ts';

@@ -1,10 +1,10 @@
 import type { Family, ServicePortKey } from '../../forwarding/model.ts';
 import type { NftBatch } from '../../linux/nftables/batch.ts';
-import type { NftConnection } from '../../linux/nftables/connection.ts';
+import type { NftConnection } from '../../linux/nftables/nft-connection.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { frontendKey, nodePortKey } from '../shared/nft/keys.ts';
-import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './chains.ts';
-import { KEPT_SETS, TABLES } from './sets.ts';
+import { frontendKey, nodePortKey } from '../shared/nft/element-keys.ts';
+import { TABLE_FAMILIES, TABLE_OF_FAMILY } from './nftables-chains.ts';
+import { KEPT_SETS, TABLES } from './nftables-sets.ts';
 
 /** A row that is not handed over, with its TCP frontends; none: it is handed over again. */
 export interface KeptRow {

@@ -6,10 +6,10 @@ import { servicePortKey } from '../../forwarding/model.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
 import type { RowChange } from '../contract.ts';
 import { PlaneError } from '../contract.ts';
-import { change } from '../shared/testing/change.ts';
-import type { NftablesPlane } from './plane.ts';
-import { newPlane, nft } from './testing/kernel.ts';
-import { FACTS, row } from './testing/rows.ts';
+import { change } from '../shared/testing/plane-change.ts';
+import type { NftablesPlane } from './nftables-plane.ts';
+import { newPlane, nft } from './testing/nftables-kernel.ts';
+import { FACTS, row } from './testing/nftables-rows.ts';
 
 beforeEach(enterOwnNetwork);
 

@@ -1,7 +1,7 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import { inTurns } from '../../time/in-turns.ts';
 import type { RowChange } from '../contract.ts';
-import type { Knowledge } from './knowledge.ts';
+import type { Knowledge } from './nftables-knowledge.ts';
 import { PlanProgress } from './plan-progress.ts';
 import { abandonRow, type PlannedRow, planInTurns, presentBefore } from './planned-row.ts';
 

@@ -1,4 +1,4 @@
-import { NftRejection } from '../../linux/nftables/connection.ts';
+import { NftRejection } from '../../linux/nftables/nft-connection.ts';
 import type { PlaneError } from '../contract.ts';
 import { notInspected as notInspectedError, planeRejection } from '../shared/rejections.ts';
 

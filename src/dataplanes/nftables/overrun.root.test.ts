@@ -3,9 +3,9 @@ import { before, beforeEach, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
-import { change } from '../shared/testing/change.ts';
-import { bring, newPlane, nft } from './testing/kernel.ts';
-import { FACTS, row } from './testing/rows.ts';
+import { change } from '../shared/testing/plane-change.ts';
+import { bring, newPlane, nft } from './testing/nftables-kernel.ts';
+import { FACTS, row } from './testing/nftables-rows.ts';
 
 /** Events of a few rows already do not fit. */
 const SMALL_BUFFER_BYTES = 8192;

@@ -6,10 +6,10 @@ import { servicePortKey } from '../../forwarding/model.ts';
 import { enterOwnNetwork, ip } from '../../linux/netlink/testing/own-namespace.ts';
 import { ManyClients } from '../../linux/testing/packets/many-clients.ts';
 import { openTun, type Tun } from '../../linux/testing/packets/tun.ts';
-import type { NftablesPlane } from './plane.ts';
-import { MOST_CLIENTS, MOST_CLIENTS_OF_A_LIST } from './sets.ts';
-import { bring, newPlane, nft } from './testing/kernel.ts';
-import { FACTS, row } from './testing/rows.ts';
+import type { NftablesPlane } from './nftables-plane.ts';
+import { MOST_CLIENTS, MOST_CLIENTS_OF_A_LIST } from './nftables-sets.ts';
+import { bring, newPlane, nft } from './testing/nftables-kernel.ts';
+import { FACTS, row } from './testing/nftables-rows.ts';
 
 const CLIENTS = 'fd44:9::';
 const FLOOD = 40_000;

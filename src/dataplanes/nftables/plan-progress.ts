@@ -1,6 +1,6 @@
+import type { Transaction } from './nftables-transaction.ts';
 import type { Present, RowPlan, Step } from './row-plan.ts';
 import { lengthOf, perform } from './row-plan.ts';
-import type { Transaction } from './transaction.ts';
 
 /** How far a plan has been carried out that is too large for one transaction. */
 export class PlanProgress {

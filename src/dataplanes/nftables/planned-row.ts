@@ -1,11 +1,11 @@
 import type { Forwarding, ServicePortKey } from '../../forwarding/model.ts';
 import { type InTurns, toEnd } from '../../forwarding/turns.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import type { RowChange } from '../contract.ts';
 import { knownRow } from '../row-change.ts';
-import { TABLE_OF_FAMILY } from './chains.ts';
-import type { Knowledge } from './knowledge.ts';
-import { partsOf } from './row.ts';
+import { TABLE_OF_FAMILY } from './nftables-chains.ts';
+import type { Knowledge } from './nftables-knowledge.ts';
+import { partsOf } from './nftables-row.ts';
 import { allElements, type Present, planChange, planRepair, type RowPlan } from './row-plan.ts';
 
 /** A change of one row on its way into the kernel. */

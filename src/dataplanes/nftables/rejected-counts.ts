@@ -1,9 +1,9 @@
-import type { NftConnection } from '../../linux/nftables/connection.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { NftConnection } from '../../linux/nftables/nft-connection.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import type { RejectedCount } from '../contract.ts';
-import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './chains.ts';
-import { protocolOf } from './counters.ts';
-import { TABLES } from './sets.ts';
+import { FAMILY_OF_TABLE, TABLE_FAMILIES } from './nftables-chains.ts';
+import { protocolOf } from './nftables-counters.ts';
+import { TABLES } from './nftables-sets.ts';
 
 const REJECTING_SETS = [
   { set: 'reject-services', like: 'frontends', verdict: 'rejected' },

@@ -1,15 +1,15 @@
 import { constants } from 'node:os';
 import { type Forwarding, servicePortKey } from '../../forwarding/model.ts';
-import { NetlinkError } from '../../linux/netlink/errors.ts';
-import type { NftConnection } from '../../linux/nftables/connection.ts';
+import { NetlinkError } from '../../linux/netlink/netlink-error.ts';
+import type { NftConnection } from '../../linux/nftables/nft-connection.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import type { EndpointCount } from '../contract.ts';
-import { TABLE_OF_FAMILY } from './chains.ts';
-import { endpointText } from './counters.ts';
-import type { Knowledge } from './knowledge.ts';
-import { endpointPartsOf } from './row.ts';
+import { TABLE_OF_FAMILY } from './nftables-chains.ts';
+import { endpointText } from './nftables-counters.ts';
+import type { Knowledge } from './nftables-knowledge.ts';
+import { endpointPartsOf } from './nftables-row.ts';
+import { TABLES } from './nftables-sets.ts';
 import { allElements } from './row-plan.ts';
-import { TABLES } from './sets.ts';
 
 const COUNTED_SETS = ['slots', 'sticky-endpoints'] as const;
 const { ENOENT } = constants.errno;

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Endpoint, Forwarding } from '../../forwarding/model.ts';
 import { toEnd } from '../../forwarding/turns.ts';
-import { endpointPartsOf } from './row.ts';
+import { endpointPartsOf } from './nftables-row.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import { planChange } from './row-plan.ts';
 import { emptyState } from './state.ts';
-import { row } from './testing/rows.ts';
+import { row } from './testing/nftables-rows.ts';
 
 const ENDPOINT = fc.record({
   address: fc.nat(5).map((host) => `10.244.0.${host}`),

@@ -1,7 +1,6 @@
 import type { Endpoint, Forwarding, ServicePortKey } from '../../forwarding/model.ts';
 import { type InTurns, toEnd } from '../../forwarding/turns.ts';
 import type { Class } from './classes.ts';
-import type { RowElement, SharedElement } from './elements.ts';
 import {
   adoptOrders,
   changeList,
@@ -13,12 +12,13 @@ import {
   type SlotOrders,
 } from './endpoint-list.ts';
 import { listNumber } from './groups.ts';
-import { endpointPartsOf, partsInTurns, type RowParts, type SourceList } from './row.ts';
+import { endpointPartsOf, partsInTurns, type RowParts, type SourceList } from './nftables-row.ts';
+import { ROW_SETS, type RowSet } from './nftables-sets.ts';
+import type { Transaction } from './nftables-transaction.ts';
+import type { RowElement, SharedElement } from './row-elements.ts';
 import type { RowNumbers } from './row-numbers.ts';
-import { ROW_SETS, type RowSet } from './sets.ts';
 import { rangeElements } from './source-ranges.ts';
 import type { TableState } from './state.ts';
-import type { Transaction } from './transaction.ts';
 
 /** Operations of one kind, done one after the other. */
 export type Step =

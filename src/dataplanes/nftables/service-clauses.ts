@@ -8,7 +8,7 @@ import {
   MARK,
   sourceAddress,
 } from '../../linux/nftables/fields.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import { hasBits, lacksBits } from '../shared/nft/bits.ts';
 import * as common from '../shared/nft/common-clauses.ts';
 import { addressWords, find, isIn, type PacketKey, packetFrontend } from '../shared/nft/lookups.ts';
@@ -16,7 +16,13 @@ import { joined, type Rule as RuleOf, type WordedClause } from '../shared/nft/nf
 import { compareRange, prefixMask, rangeText } from '../shared/nft/prefix.ts';
 import { groupChange } from './classes.ts';
 import type { ListOf } from './groups.ts';
-import { type ClassSet, frontendMap, NODE_PORT_FIELDS, type SetName, type Where } from './sets.ts';
+import {
+  type ClassSet,
+  frontendMap,
+  NODE_PORT_FIELDS,
+  type SetName,
+  type Where,
+} from './nftables-sets.ts';
 import { levelBits, SOURCE_LIST_BITS } from './source-ranges.ts';
 
 /** Also tells which packets it can match. */

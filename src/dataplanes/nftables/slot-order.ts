@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../forwarding/model.ts';
 import type { InTurns } from '../../forwarding/turns.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { endpointValue } from '../shared/nft/keys.ts';
+import { endpointValue } from '../shared/nft/element-keys.ts';
 import { memberId, memberIds } from './numbers.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
-import { hostNumber } from '../shared/nft/keys.ts';
-import type { SharedElement } from './elements.ts';
+import { hostNumber } from '../shared/nft/element-keys.ts';
 import type { AllowedRange } from './firewall.ts';
+import type { SharedElement } from './row-elements.ts';
 
 /**
  * Source ranges are elements of a hash set, keyed by their list, their prefix length and their

@@ -1,7 +1,7 @@
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import type { Binary } from '../../linux/nftables/userdata.ts';
 import { type Class, classChainNames, classId, classSetOf } from './classes.ts';
-import { CLASS_SETS, type ClassSet, SHARED_SETS, type SharedSet } from './sets.ts';
+import { CLASS_SETS, type ClassSet, SHARED_SETS, type SharedSet } from './nftables-sets.ts';
 
 /** The state of a kernel table that is needed to translate a change without reading the table. */
 export interface TableState {

@@ -1,15 +1,15 @@
-import type { SetElement, SetSpec } from '../../linux/nftables/objects.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import { type Chain, TABLE_OF_FAMILY } from './chains.ts';
+import type { SetElement, SetSpec } from '../../linux/nftables/nft-objects.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import { type Class, classSetOf } from './classes.ts';
-import { nodePortAddressKeys, uniqueClasses, wantedChains } from './fixed-parts.ts';
-import { partsOf } from './row.ts';
+import { type Chain, TABLE_OF_FAMILY } from './nftables-chains.ts';
+import { nodePortAddressKeys, uniqueClasses, wantedChains } from './nftables-fixed-parts.ts';
+import { partsOf } from './nftables-row.ts';
+import { CLASS_SETS, type SetName, setSpecs } from './nftables-sets.ts';
+import { classElement } from './nftables-transaction.ts';
 import { newRowNumbers } from './row-numbers.ts';
 import { allElements } from './row-plan.ts';
-import { CLASS_SETS, type SetName, setSpecs } from './sets.ts';
 import { rangeElements } from './source-ranges.ts';
 import type { DesiredTables } from './table-facts.ts';
-import { classElement } from './transaction.ts';
 
 /** All contents of a table, as data: for the kernel, and for `render`. */
 export interface TableContent {

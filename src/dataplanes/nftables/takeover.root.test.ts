@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { servicePortKey } from '../../forwarding/model.ts';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
-import { change } from '../shared/testing/change.ts';
-import { TABLE_COMMENT } from './sets.ts';
-import { applyWrong, assertIs, listTable, newPlane, nft } from './testing/kernel.ts';
-import { FACTS, row } from './testing/rows.ts';
+import { change } from '../shared/testing/plane-change.ts';
+import { TABLE_COMMENT } from './nftables-sets.ts';
+import { applyWrong, assertIs, listTable, newPlane, nft } from './testing/nftables-kernel.ts';
+import { FACTS, row } from './testing/nftables-rows.ts';
 
 beforeEach(enterOwnNetwork);
 

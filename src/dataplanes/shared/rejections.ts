@@ -1,5 +1,5 @@
 import type { ServicePortKey } from '../../forwarding/model.ts';
-import type { NetlinkError } from '../../linux/netlink/errors.ts';
+import type { NetlinkError } from '../../linux/netlink/netlink-error.ts';
 import { PlaneError } from '../contract.ts';
 
 const RETRIED = 'retried automatically; `fairlead status` shows what is pending';

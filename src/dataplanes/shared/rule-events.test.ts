@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import type { Netlink } from '../../linux/netlink/socket.ts';
+import type { Netlink } from '../../linux/netlink/netlink-socket.ts';
 import { GenerationWatch } from '../../linux/nftables/generation-watch.ts';
 import { watchRuleEvents } from './rule-events.ts';
 

@@ -1,5 +1,5 @@
-import type { Netlink } from '../../linux/netlink/socket.ts';
-import { listenToNftables, type NftEvent } from '../../linux/nftables/events.ts';
+import type { Netlink } from '../../linux/netlink/netlink-socket.ts';
+import { listenToNftables, type NftEvent } from '../../linux/nftables/nftables-events.ts';
 import type { Drift } from '../contract.ts';
 
 /** A drift is described by its first objects; a flush has thousands. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { capabilitiesIn } from '../../linux/capabilities.ts';
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { ok, problem } from '../finding.ts';
 
 /** Node names its first thread; `src/main.ts` names it again. */

@@ -1,5 +1,5 @@
 import type { Condition, Conditions } from '../../agent/conditions.ts';
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { type Finding, note, orOk, problem } from '../finding.ts';
 
 /** The conditions of the agent that Services depend on, and what it means where they are false. */

@@ -1,6 +1,6 @@
 import type { Family } from '../../forwarding/model.ts';
 import { type Bridge, listBridges } from '../../linux/route/bridge-links.ts';
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { type Finding, ok, problem } from '../finding.ts';
 import { familiesOf, type Subject } from '../subject.ts';
 import { sysctlIfThere } from '../sysctl-if-there.ts';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nameProcess } from '../../linux/process-name.ts';
-import type { DoctorCheck } from '../check.ts';
+import type { DoctorCheck } from '../doctor-check.ts';
 import type { Subject } from '../subject.ts';
-import { conditions, MODE, subject, sysctlsWith } from '../testing/subject.ts';
+import { conditions, MODE, subject, sysctlsWith } from '../testing/example-subject.ts';
 import { AGENT_CAPABILITIES } from './agent-capabilities.ts';
 import { AGENT_CONDITIONS } from './agent-conditions.ts';
-import { CONNTRACK_ROOM } from './conntrack-room.ts';
+import { CONNTRACK_ROOM } from './conntrack-checks.ts';
 import { IP_FORWARD } from './ip-forward.ts';
 import { KERNEL_STATE } from './kernel-state.ts';
 import { MODE_SYSCTLS } from './mode-sysctls.ts';
-import { MODES } from './modes.ts';
+import { MODES } from './possible-modes.ts';
 
 async function found(check: DoctorCheck, subject: Subject): Promise<string[]> {
   return (await check.run(subject)).map(({ level, code }) => `${level} ${code}`);

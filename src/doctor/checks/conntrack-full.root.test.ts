@@ -6,8 +6,8 @@ import { it } from 'node:test';
 import { ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { runDoctorChecks } from '../run-doctor-checks.ts';
-import { subject } from '../testing/subject.ts';
-import { CONNTRACK_LOSSES, CONNTRACK_ROOM } from './conntrack-room.ts';
+import { subject } from '../testing/example-subject.ts';
+import { CONNTRACK_LOSSES, CONNTRACK_ROOM } from './conntrack-checks.ts';
 
 const MAX = 'net/netfilter/nf_conntrack_max';
 const ROOM = 64;

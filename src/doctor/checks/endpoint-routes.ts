@@ -1,6 +1,6 @@
-import { check } from '../check.ts';
+import { listedNames, type PlacedEndpoint } from '../address-places.ts';
+import { check } from '../doctor-check.ts';
 import { note, orOk, problem } from '../finding.ts';
-import { listedNames, type PlacedEndpoint } from '../places.ts';
 
 type Facts = readonly PlacedEndpoint[];
 

@@ -4,11 +4,11 @@ import {
   type FilterTable,
   rulesReachedFrom,
 } from '../../linux/filter-table.ts';
-import { openNetlink } from '../../linux/netlink/socket.ts';
+import { openNetlink } from '../../linux/netlink/netlink-socket.ts';
 import { readFilterTables } from '../../linux/nftables/filter-tables.ts';
-import { NETLINK_NETFILTER } from '../../linux/nftables/protocol.ts';
+import { NETLINK_NETFILTER } from '../../linux/nftables/nftables-protocol.ts';
 import { readLegacyTables } from '../../linux/xtables/legacy-tables.ts';
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { type Finding, note, orOk, problem, unasked } from '../finding.ts';
 
 const OURS = /^fairlead/;

@@ -1,7 +1,7 @@
 import type { Bridge } from '../../linux/route/bridge-links.ts';
-import { check } from '../check.ts';
+import { listedNames } from '../address-places.ts';
+import { check } from '../doctor-check.ts';
 import { note, orOk } from '../finding.ts';
-import { listedNames } from '../places.ts';
 import { podBridges } from './bridge-netfilter.ts';
 
 export const HAIRPIN = check<readonly Bridge[]>({

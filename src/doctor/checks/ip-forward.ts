@@ -1,5 +1,5 @@
 import type { Family } from '../../forwarding/model.ts';
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { type Finding, orOk, problem } from '../finding.ts';
 import { familiesOf } from '../subject.ts';
 import { sysctlIfThere } from '../sysctl-if-there.ts';

@@ -1,7 +1,7 @@
 import type { Difference } from '../../dataplanes/contract.ts';
-import { check } from '../check.ts';
+import { listedNames } from '../address-places.ts';
+import { check } from '../doctor-check.ts';
 import { ok, problem } from '../finding.ts';
-import { listedNames } from '../places.ts';
 
 export const KERNEL_STATE = check<readonly Difference[] | undefined>({
   name: 'kernel-state',

@@ -1,8 +1,8 @@
-import { openNetlink } from '../../linux/netlink/socket.ts';
+import { openNetlink } from '../../linux/netlink/netlink-socket.ts';
 import { listAllChains } from '../../linux/nftables/filter-tables.ts';
-import { NETLINK_NETFILTER } from '../../linux/nftables/protocol.ts';
+import { NETLINK_NETFILTER } from '../../linux/nftables/nftables-protocol.ts';
 import { readLegacyTables } from '../../linux/xtables/legacy-tables.ts';
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { type Finding, note, orOk, problem } from '../finding.ts';
 
 /** Chains of Services. The kubelet has others, such as KUBE-KUBELET-CANARY, which are no leftovers. */

@@ -1,4 +1,4 @@
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { note, orOk } from '../finding.ts';
 import { sysctlIfThere } from '../sysctl-if-there.ts';
 

@@ -1,8 +1,8 @@
 import type { MachineLink } from '../../linux/route/link-codec.ts';
 import { tunnelWays } from '../../linux/route/tunnel-ways.ts';
-import { check } from '../check.ts';
+import { listedNames } from '../address-places.ts';
+import { check } from '../doctor-check.ts';
 import { type Finding, note, orOk, problem } from '../finding.ts';
-import { listedNames } from '../places.ts';
 
 /** Bytes that a tunnel adds to each packet, with an outer header of IPv4. */
 const OVERHEAD_BYTES: Readonly<Record<string, number>> = {

@@ -1,7 +1,7 @@
-import { check } from '../check.ts';
+import { listedNames } from '../address-places.ts';
+import { check } from '../doctor-check.ts';
 import { note, ok } from '../finding.ts';
 import { nodePortsOf } from '../node-ports.ts';
-import { listedNames } from '../places.ts';
 
 interface Facts {
   readonly nodePorts: readonly number[];

@@ -3,7 +3,7 @@ import type { NodeFacts } from '../../dataplanes/contract.ts';
 import type { BoundSocket } from '../../linux/host-sockets/bound-socket.ts';
 import { type SocketOwner, socketOwners } from '../../linux/host-sockets/socket-owner.ts';
 import { listHostSockets } from '../../linux/host-sockets/watch-host-sockets.ts';
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { orOk, problem } from '../finding.ts';
 import { type NodePort, nodePortsOf } from '../node-ports.ts';
 

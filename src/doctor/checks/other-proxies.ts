@@ -1,5 +1,5 @@
 import { type NetworkProcess, networkProcesses } from '../../linux/network-processes.ts';
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { note, orOk, problem } from '../finding.ts';
 
 /** Fairlead names its own process, also where it was started as kube-proxy. */

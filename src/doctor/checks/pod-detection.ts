@@ -1,7 +1,7 @@
 import type { NodeFacts, PodDetection } from '../../dataplanes/contract.ts';
-import { check } from '../check.ts';
+import { isInRange, listedNames, type PlacedEndpoint } from '../address-places.ts';
+import { check } from '../doctor-check.ts';
 import { type Finding, note, orOk, problem } from '../finding.ts';
-import { isInRange, listedNames, type PlacedEndpoint } from '../places.ts';
 import { familiesOf } from '../subject.ts';
 
 interface Facts {

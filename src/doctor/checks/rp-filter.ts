@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { parseIp } from '../../addresses/ip.ts';
 import { isDroppedAtArrival } from '../../linux/route/arrival.ts';
-import { check } from '../check.ts';
+import { isInRange } from '../address-places.ts';
+import { check } from '../doctor-check.ts';
 import { note, orOk, problem } from '../finding.ts';
-import { isInRange } from '../places.ts';
 import type { Subject } from '../subject.ts';
 import { sysctlIfThere } from '../sysctl-if-there.ts';
 

@@ -1,5 +1,5 @@
 import { countRules } from '../../linux/route/mark-rules.ts';
-import { check } from '../check.ts';
+import { check } from '../doctor-check.ts';
 import { orOk, problem } from '../finding.ts';
 import { sysctlIfThere } from '../sysctl-if-there.ts';
 

@@ -1,6 +1,6 @@
+import type { Source } from '../../forwarding/answer/connection-source.ts';
+import type { EndpointShare } from '../../forwarding/answer/endpoint-shares.ts';
 import type { Prediction } from '../../forwarding/answer/prediction.ts';
-import type { EndpointShare } from '../../forwarding/answer/shares.ts';
-import type { Source } from '../../forwarding/answer/source.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Protocol } from '../../forwarding/model.ts';
 import type { ProofCode } from '../codes.ts';

@@ -3,9 +3,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
-import type { FlowRun } from '../observer.ts';
-import { FlowReconciler } from '../reconciler.ts';
-import { Turns } from './turns.ts';
+import type { FlowRun } from '../flow-observer.ts';
+import { FlowReconciler } from '../flow-reconciler.ts';
+import { Turns } from './event-loop-turns.ts';
 
 /** Usually 3 to 11 ms. One walk of the kernel through 200,000 flows takes 46 to 91. */
 const LONGEST_TURN_MS = 30;

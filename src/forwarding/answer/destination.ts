@@ -2,8 +2,8 @@ import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
 import { isLoopbackIp } from '../../addresses/loopback.ts';
 import type { Family, Forwarding, Frontend, Protocol } from '../model.ts';
+import { familyOf } from './connection-source.ts';
 import { isOwnAddress, type Place } from './place.ts';
-import { familyOf } from './source.ts';
 
 /** Where a connection is sent to. */
 export interface Destination {

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import type { ServiceObject, SliceObject } from '../../cluster/objects.ts';
 import type { Forwarding } from '../model.ts';
 import { ForwardingTable } from '../table.ts';
-import { elsewhere, endpoint, service, slice, view } from '../testing/objects.ts';
+import { elsewhere, endpoint, service, slice, view } from '../testing/example-objects.ts';
+import { sourceAt, sourceOfClass } from './connection-source.ts';
 import type { Place, PlaceFacts } from './place.ts';
 import { predict } from './predict.ts';
 import type { Prediction } from './prediction.ts';
-import { sourceAt, sourceOfClass } from './source.ts';
 
 const FACTS: PlaceFacts = {
   podDetection: { IPv4: { by: 'cidr', cidr: '10.1.0.0/24' }, IPv6: undefined },

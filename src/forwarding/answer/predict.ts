@@ -2,10 +2,10 @@ import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
 import { isLoopbackIp } from '../../addresses/loopback.ts';
 import type { Forwarding, Frontend, Outcome } from '../model.ts';
+import { familyOf, type Source } from './connection-source.ts';
 import { type Destination, type Found, type Match, matchOf, unknownPort } from './destination.ts';
 import type { Place } from './place.ts';
 import type { LostAction, Prediction } from './prediction.ts';
-import { familyOf, type Source } from './source.ts';
 
 /** A new connection. */
 export interface AskedConnection {

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { NetlinkError } from '../netlink/errors.ts';
-import { nextMessages, readAcknowledgement } from '../netlink/exchange.ts';
-import { type Netlink, openNetlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { NetlinkError } from '../netlink/netlink-error.ts';
+import { nextMessages, readAcknowledgement } from '../netlink/netlink-exchange.ts';
+import { type Netlink, openNetlink } from '../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
+import * as ct from './conntrack-protocol.ts';
+import { NETLINK_NETFILTER } from './conntrack-protocol.ts';
+import { writeRemoval } from './encode-removal.ts';
 import { decodeFlow, type Flow } from './flow.ts';
-import * as ct from './protocol.ts';
-import { NETLINK_NETFILTER } from './protocol.ts';
 import { type FlowQuestion, passesFilter, writeQuestion } from './question.ts';
-import { writeRemoval } from './removal.ts';
 import { threadedDump } from './threaded-dump.ts';
 
 const { ENOENT } = constants.errno;

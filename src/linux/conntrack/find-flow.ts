@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
-import { NetlinkRejection } from '../netlink/errors.ts';
-import { request } from '../netlink/exchange.ts';
-import { openNetlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { NetlinkRejection } from '../netlink/netlink-error.ts';
+import { request } from '../netlink/netlink-exchange.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { addressBytes } from './address-bytes.ts';
+import * as ct from './conntrack-protocol.ts';
+import { writeTuple } from './encode-removal.ts';
 import { decodeFlow, type Flow } from './flow.ts';
-import * as ct from './protocol.ts';
 import { writeFamily } from './question.ts';
-import { writeTuple } from './removal.ts';
 
 const SEQUENCE = 1;
 const { ENOENT } = constants.errno;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { addressText } from './address-bytes.ts';
 import { mayBeAskedFor } from './conntrack.ts';
+import { writeRemoval } from './encode-removal.ts';
 import { decodeFlow, type Flow, type FlowTuple } from './flow.ts';
 import { type FlowFilter, passesFilter, writeQuestion } from './question.ts';
-import { writeRemoval } from './removal.ts';
 
 /**
  * Captured from Linux 6.18 with real traffic: bodies of messages of type 0x100. In a network

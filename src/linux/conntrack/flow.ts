@@ -1,5 +1,5 @@
 import type { AddressBytes } from './address-bytes.ts';
-import * as ct from './protocol.ts';
+import * as ct from './conntrack-protocol.ts';
 
 /** One direction of a flow. */
 export interface FlowTuple {

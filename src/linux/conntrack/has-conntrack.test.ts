@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { describe, it } from 'node:test';
-import { NetlinkError, NetlinkRejection } from '../netlink/errors.ts';
+import { NetlinkError, NetlinkRejection } from '../netlink/netlink-error.ts';
 import { hasConntrack } from './has-conntrack.ts';
 
 const NOT_LOADED = '/nonexistent';

@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
-import { NetlinkRejection } from '../netlink/errors.ts';
-import { request } from '../netlink/exchange.ts';
-import { openNetlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
-import { MESSAGE_GET_COUNT, NETLINK_NETFILTER, NLM_F_ACK, NLM_F_REQUEST } from './protocol.ts';
+import { NetlinkRejection } from '../netlink/netlink-error.ts';
+import { request } from '../netlink/netlink-exchange.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
+import {
+  MESSAGE_GET_COUNT,
+  NETLINK_NETFILTER,
+  NLM_F_ACK,
+  NLM_F_REQUEST,
+} from './conntrack-protocol.ts';
 import { writeFamily } from './question.ts';
 
 const LOADED = '/proc/sys/net/netfilter/nf_conntrack_max';

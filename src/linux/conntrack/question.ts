@@ -1,7 +1,7 @@
-import type { NetlinkWriter } from '../netlink/writer.ts';
+import type { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import type { AddressBytes } from './address-bytes.ts';
+import * as ct from './conntrack-protocol.ts';
 import type { Flow } from './flow.ts';
-import * as ct from './protocol.ts';
 
 /** Which flows are of interest, by what their first packet was. Others may come along. */
 export interface FlowQuestion {

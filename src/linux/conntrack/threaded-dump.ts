@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
-import { NetlinkError } from '../netlink/errors.ts';
-import { readAcknowledgement } from '../netlink/exchange.ts';
+import { NetlinkError } from '../netlink/netlink-error.ts';
+import { readAcknowledgement } from '../netlink/netlink-exchange.ts';
 import {
   bindNetlinkSocket,
   closeDescriptor,
   openNetlinkSocket,
   receiveOnThread,
   sendOnThread,
-} from '../netlink/libc.ts';
+} from '../netlink/netlink-libc.ts';
 import { type NetlinkMessage, readMessages } from '../netlink/reader.ts';
 
 const NLMSG_DONE = 3;

@@ -1,5 +1,4 @@
-import { BpfError } from './errors.ts';
-import { CallTo, INSTRUCTION_BYTES, Source, setImmediate32, setSource } from './instruction.ts';
+import { BpfError } from './bpf-error.ts';
 import type {
   BpfObject,
   CodePlace,
@@ -8,7 +7,8 @@ import type {
   LineInfo,
   ObjectFunction,
   Relocation,
-} from './object.ts';
+} from './bpf-object.ts';
+import { CallTo, INSTRUCTION_BYTES, Source, setImmediate32, setSource } from './instruction.ts';
 
 /** One program with every function that it calls behind it, as the kernel wants it. */
 export interface AssembledProgram {

@@ -1,6 +1,6 @@
+import type { CoreRelocation, FuncInfo, LineInfo } from './bpf-object.ts';
 import type { Btf } from './btf.ts';
 import { INSTRUCTION_BYTES } from './instruction.ts';
-import type { CoreRelocation, FuncInfo, LineInfo } from './object.ts';
 
 /**
  * The records of .BTF.ext for the instructions of one section; `at` counts from the section's

@@ -1,4 +1,4 @@
-import { BpfError } from './errors.ts';
+import { BpfError } from './bpf-error.ts';
 
 /** Documentation/bpf/btf.rst of the kernel. */
 export const BtfKind = {

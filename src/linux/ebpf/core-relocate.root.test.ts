@@ -3,10 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
-import { loadObject } from './load.ts';
+import { openPinnedProgram } from './bpf-program.ts';
+import { loadObject } from './load-object.ts';
 import { parseObject } from './parse-object.ts';
-import { openPinnedProgram } from './program.ts';
-import { compiled, objectPath } from './testing/compile.ts';
+import { compiled, objectPath } from './testing/compile-object.ts';
 import { ownPlace } from './testing/own-place.ts';
 
 const place = ownPlace('core');

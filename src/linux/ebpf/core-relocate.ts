@@ -1,11 +1,11 @@
 import type { AssembledProgram } from './assemble.ts';
+import { BpfError } from './bpf-error.ts';
+import type { CoreRelocation } from './bpf-object.ts';
 import { type Btf, BtfKind, TYPE_BYTES } from './btf.ts';
 import { type Access, accessName, type Field, followAccess, readAccess } from './core-access.ts';
 import { compatible, FieldQuestion, fieldAnswer, isSigned } from './core-field.ts';
-import { BpfError } from './errors.ts';
 import { codeAt, LOAD_64, poison, setImmediate32, setOffset } from './instruction.ts';
 import type { KernelTypes } from './kernel-types.ts';
-import type { CoreRelocation } from './object.ts';
 
 /** The rest of enum bpf_core_relo_kind. */
 const Question = {

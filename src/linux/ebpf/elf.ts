@@ -1,4 +1,4 @@
-import { BpfError } from './errors.ts';
+import { BpfError } from './bpf-error.ts';
 
 /** ELF(5), of the one kind that a compiler for bpf makes: relocatable, 64 bits, little endian. */
 const MAGIC = 0x464c457f;

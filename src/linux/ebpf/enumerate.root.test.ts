@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
 import { Attr } from './attr.ts';
-import { Command } from './constants.ts';
+import { Command } from './bpf-constants.ts';
+import { tcxAttachType } from './bpf-link.ts';
 import { listIds, openLinkById } from './enumerate.ts';
-import { tcxAttachType } from './link.ts';
-import { loadObject } from './load.ts';
+import { loadObject } from './load-object.ts';
 import { parseObject } from './parse-object.ts';
 import { bpfOnThread, closeDescriptor } from './system-call.ts';
-import { compiled } from './testing/compile.ts';
+import { compiled } from './testing/compile-object.ts';
 
 const LOOPBACK = 1;
 const TIMES = 10;

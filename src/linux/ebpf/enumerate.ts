@@ -1,10 +1,10 @@
 import { Attr } from './attr.ts';
-import { Command } from './constants.ts';
-import { succeeded } from './errors.ts';
-import { BpfLink, type Direction, tcxAttachType } from './link.ts';
+import { Command } from './bpf-constants.ts';
+import { succeeded } from './bpf-error.ts';
+import { BpfLink, type Direction, tcxAttachType } from './bpf-link.ts';
+import { type BpfProgram, programOf } from './bpf-program.ts';
 import type { BpfMap } from './map.ts';
 import { mapOf } from './map-create.ts';
-import { type BpfProgram, programOf } from './program.ts';
 import { bpf, Errno } from './system-call.ts';
 
 /** Most programs at one hook; the kernel allows 64. */

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import koffi from 'koffi';
-import { BpfError, errnoName } from './errors.ts';
+import { BpfError, errnoName } from './bpf-error.ts';
 
 /** linux/magic.h */
 const BPF_FILE_SYSTEM = 0xcafe4a11;

@@ -6,9 +6,9 @@ import { readlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
 import { runIterator } from './iterator.ts';
-import { type LoadedObject, loadObject } from './load.ts';
+import { type LoadedObject, loadObject } from './load-object.ts';
 import { parseObject } from './parse-object.ts';
-import { compiled } from './testing/compile.ts';
+import { compiled } from './testing/compile-object.ts';
 
 const PORT = 5353;
 const object = parseObject(compiled('sockets'));

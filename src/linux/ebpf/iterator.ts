@@ -1,8 +1,8 @@
 import { insideNetworkNamespace } from '../inside-namespace.ts';
 import { Attr } from './attr.ts';
-import { AttachType, Command } from './constants.ts';
-import { callFailed, succeeded } from './errors.ts';
-import type { BpfProgram } from './program.ts';
+import { AttachType, Command } from './bpf-constants.ts';
+import { callFailed, succeeded } from './bpf-error.ts';
+import type { BpfProgram } from './bpf-program.ts';
 import { bpf, closeDescriptor, Errno, readOnThread } from './system-call.ts';
 
 const READ_BYTES = 64 * 1024;

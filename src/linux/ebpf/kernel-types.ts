@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Attr } from './attr.ts';
+import { Command } from './bpf-constants.ts';
+import { BpfError, succeeded } from './bpf-error.ts';
 import { Btf, BtfKind } from './btf.ts';
-import { Command } from './constants.ts';
-import { BpfError, succeeded } from './errors.ts';
 import { nameAt, readInfo } from './info.ts';
 import { bpf, closeDescriptor, Errno } from './system-call.ts';
 

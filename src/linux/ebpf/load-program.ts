@@ -1,10 +1,10 @@
 import type { AssembledProgram } from './assemble.ts';
 import { Attr } from './attr.ts';
-import { Command } from './constants.ts';
-import { BpfError, callFailed, errnoName } from './errors.ts';
+import { Command } from './bpf-constants.ts';
+import { BpfError, callFailed, errnoName } from './bpf-error.ts';
+import type { FuncInfo, LineInfo } from './bpf-object.ts';
 import { nameAt } from './info.ts';
 import { INSTRUCTION_BYTES, NO_SUCH_HELPER } from './instruction.ts';
-import type { FuncInfo, LineInfo } from './object.ts';
 import { bpf, Errno } from './system-call.ts';
 
 export interface ProgramLoad {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Attr } from './attr.ts';
-import { Command, type CommandNumber } from './constants.ts';
-import { type BpfError, callFailed } from './errors.ts';
+import { Command, type CommandNumber } from './bpf-constants.ts';
+import { type BpfError, callFailed } from './bpf-error.ts';
 import { bpf, bpfOnThread, ENOTSUPP, Errno } from './system-call.ts';
 
 /** What batch calls need from a map, and the calls that replace them. */

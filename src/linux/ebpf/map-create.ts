@@ -1,6 +1,6 @@
 import { Attr } from './attr.ts';
-import { Command } from './constants.ts';
-import { succeeded } from './errors.ts';
+import { Command } from './bpf-constants.ts';
+import { succeeded } from './bpf-error.ts';
 import { mapInfo } from './info.ts';
 import { BpfMap, type MapDefinition } from './map.ts';
 import { openPin } from './pin.ts';

@@ -1,4 +1,4 @@
-import { MapFlag, MapType } from './constants.ts';
+import { MapFlag, MapType } from './bpf-constants.ts';
 import type { MapDefinition } from './map.ts';
 
 /** Sizes of structures of the kernel, Linux 6.18 on 64 bits. Others differ by some bytes. */

@@ -1,6 +1,6 @@
 import { Attr } from './attr.ts';
-import { Command } from './constants.ts';
-import { callFailed } from './errors.ts';
+import { Command } from './bpf-constants.ts';
+import { callFailed } from './bpf-error.ts';
 import type { BpfMap } from './map.ts';
 import { bpf, Errno } from './system-call.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
-import { MapFlag, MapType, UpdateFlag } from './constants.ts';
+import { MapFlag, MapType, UpdateFlag } from './bpf-constants.ts';
 import type { BpfMap, MapDefinition } from './map.ts';
 import { createMap } from './map-create.ts';
 

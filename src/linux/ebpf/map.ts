@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Attr } from './attr.ts';
-import { Command, MapType, UpdateFlag } from './constants.ts';
-import { callFailed, succeeded } from './errors.ts';
+import { Command, MapType, UpdateFlag } from './bpf-constants.ts';
+import { callFailed, succeeded } from './bpf-error.ts';
 import { deleteMany, entriesOf, type MapEntry, updateMany } from './map-batch.ts';
 import { pinDescriptor } from './pin.ts';
 import { bpf, bpfRaw, closeDescriptor, Errno } from './system-call.ts';

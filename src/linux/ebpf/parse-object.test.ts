@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { assemble } from './assemble.ts';
-import { MapFlag, MapType } from './constants.ts';
-import { BpfError } from './errors.ts';
+import { MapFlag, MapType } from './bpf-constants.ts';
+import { BpfError } from './bpf-error.ts';
 import { parseObject } from './parse-object.ts';
-import { compiled } from './testing/compile.ts';
+import { compiled } from './testing/compile-object.ts';
 
 const file = compiled('connect');
 const object = parseObject(file);

@@ -1,9 +1,9 @@
+import { BpfError } from './bpf-error.ts';
+import type { BpfObject, ObjectData, ObjectFunction, ObjectMap, Relocation } from './bpf-object.ts';
 import { Btf, BtfKind, TYPE_BYTES } from './btf.ts';
 import { parseBtfExt, type SectionNotes } from './btf-ext.ts';
 import { type Elf, type ElfSection, parseElf, SectionType, SymbolType } from './elf.ts';
-import { BpfError } from './errors.ts';
 import { INSTRUCTION_BYTES } from './instruction.ts';
-import type { BpfObject, ObjectData, ObjectFunction, ObjectMap, Relocation } from './object.ts';
 import { sectionRelocations } from './parse-relocations.ts';
 
 const EXECUTABLE = 0x4;

@@ -1,3 +1,5 @@
+import { BpfError } from './bpf-error.ts';
+import type { Relocation } from './bpf-object.ts';
 import {
   type Elf,
   type ElfRelocation,
@@ -5,7 +7,6 @@ import {
   type ElfSymbol,
   SymbolType,
 } from './elf.ts';
-import { BpfError } from './errors.ts';
 import {
   CALL,
   CallTo,
@@ -15,7 +16,6 @@ import {
   LOAD_64,
   sourceAt,
 } from './instruction.ts';
-import type { Relocation } from './object.ts';
 
 const EXECUTABLE = 0x4;
 

@@ -1,5 +1,5 @@
 import { type Capability, effectiveCapabilities } from '../capabilities.ts';
-import { BpfError } from './errors.ts';
+import { BpfError } from './bpf-error.ts';
 
 /** Capabilities for loading programs, and what fails without them. */
 const NEEDED: readonly { readonly capability: Capability; readonly purpose: string }[] = [

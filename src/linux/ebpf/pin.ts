@@ -1,6 +1,6 @@
 import { Attr } from './attr.ts';
-import { Command } from './constants.ts';
-import { succeeded } from './errors.ts';
+import { Command } from './bpf-constants.ts';
+import { succeeded } from './bpf-error.ts';
 import { bpf } from './system-call.ts';
 
 /** Gives an object a name in a bpf file system, where it outlives us. */

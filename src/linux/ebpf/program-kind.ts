@@ -1,5 +1,5 @@
-import { AttachType, ProgramType } from './constants.ts';
-import { BpfError } from './errors.ts';
+import { AttachType, ProgramType } from './bpf-constants.ts';
+import { BpfError } from './bpf-error.ts';
 
 export interface ProgramKind {
   readonly type: number;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { BpfError } from './errors.ts';
-import { loadObject } from './load.ts';
+import { BpfError } from './bpf-error.ts';
+import { loadObject } from './load-object.ts';
 import { parseObject } from './parse-object.ts';
-import { compiled } from './testing/compile.ts';
+import { compiled } from './testing/compile-object.ts';
 
 const object = parseObject(compiled('rejected'));
 

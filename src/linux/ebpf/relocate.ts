@@ -1,5 +1,5 @@
 import type { AssembledProgram } from './assemble.ts';
-import { BpfError } from './errors.ts';
+import { BpfError } from './bpf-error.ts';
 import { CallTo, poison, Source, setImmediate32, setOffset, setSource } from './instruction.ts';
 import { type KernelTypes, openModuleTypes } from './kernel-types.ts';
 import type { BpfMap } from './map.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { BpfError } from './errors.ts';
-import type { BpfObject } from './object.ts';
+import { BpfError } from './bpf-error.ts';
+import type { BpfObject } from './bpf-object.ts';
 import { parseObject } from './parse-object.ts';
 
 /** The programs in the package. Those for sockets are in both modes, and declare all maps. */

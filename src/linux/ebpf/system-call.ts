@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import koffi from 'koffi';
 import type { Attr } from './attr.ts';
-import type { CommandNumber } from './constants.ts';
+import type { CommandNumber } from './bpf-constants.ts';
 
 const libc = koffi.load('libc.so.6');
 

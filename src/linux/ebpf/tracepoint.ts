@@ -1,10 +1,10 @@
 import { Attr } from './attr.ts';
+import { Command } from './bpf-constants.ts';
+import { BpfError, succeeded } from './bpf-error.ts';
+import { BpfLink } from './bpf-link.ts';
+import type { BpfProgram } from './bpf-program.ts';
 import { type Btf, BtfKind } from './btf.ts';
-import { Command } from './constants.ts';
-import { BpfError, succeeded } from './errors.ts';
 import type { KernelType, KernelTypes } from './kernel-types.ts';
-import { BpfLink } from './link.ts';
-import type { BpfProgram } from './program.ts';
 import { bpf } from './system-call.ts';
 
 const PROGRAM_FD_OFFSET = 8;

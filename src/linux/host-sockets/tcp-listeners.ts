@@ -1,7 +1,7 @@
-import { dump } from '../netlink/exchange.ts';
+import { dump } from '../netlink/netlink-exchange.ts';
+import { type Netlink, openNetlink } from '../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { findAttribute, type NetlinkMessage } from '../netlink/reader.ts';
-import { type Netlink, openNetlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
 import { type BoundSocket, boundSockets } from './bound-socket.ts';
 
 const NETLINK_SOCK_DIAG = 4;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
-import { type Netlink, openNetlink } from '../netlink/socket.ts';
+import { type Netlink, openNetlink } from '../netlink/netlink-socket.ts';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
-import { NETLINK_NETFILTER } from '../nftables/protocol.ts';
+import { NETLINK_NETFILTER } from '../nftables/nftables-protocol.ts';
 import { ensureAccount, readAccount } from './nfacct.ts';
 
 beforeEach(enterOwnNetwork);

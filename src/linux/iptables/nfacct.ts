@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
-import { NetlinkRejection } from '../netlink/errors.ts';
-import { request } from '../netlink/exchange.ts';
+import { NetlinkRejection } from '../netlink/netlink-error.ts';
+import { request } from '../netlink/netlink-exchange.ts';
+import type { Netlink } from '../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { type NetlinkMessage, readAttributes } from '../netlink/reader.ts';
-import type { Netlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
 
 const SUBSYSTEM = 7 << 8;
 const MESSAGE_NEW = SUBSYSTEM;

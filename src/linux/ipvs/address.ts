@@ -1,6 +1,6 @@
 import { formatIp, parseIp } from '../../addresses/ip.ts';
 import { ipv4Number } from '../../addresses/ipv4-number.ts';
-import * as ipvs from './protocol.ts';
+import * as ipvs from './ipvs-protocol.ts';
 
 /** IPVS has addresses of both families in 16 bytes; those of IPv4 at the begin. */
 export const ADDRESS_BYTES = 16;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BatchPace } from './exchange.ts';
+import { BatchPace } from './ipvs-exchange.ts';
 
 /** The time of each send, where a message of 128 bytes takes the kernel so long. */
 function sendsOf(messageMs: number, count: number): number[] {

@@ -5,9 +5,9 @@ import { connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { until } from '../../time/testing/until.ts';
 import { enterOwnNetwork, ip } from '../netlink/testing/own-namespace.ts';
+import { virtualServerId } from './ipvs-model.ts';
 import { KernelIpvs } from './kernel-ipvs.ts';
-import { virtualServerId } from './model.ts';
-import { WITHOUT_IPVS } from './testing/kernel-ipvs.ts';
+import { WITHOUT_IPVS } from './testing/load-ipvs.ts';
 
 enterOwnNetwork();
 

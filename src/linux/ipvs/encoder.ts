@@ -1,7 +1,7 @@
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { ADDRESS_BYTES, fillAddress } from './address.ts';
-import type { Destination, IpvsWrite, VirtualServer, VirtualServerKey } from './model.ts';
-import * as ipvs from './protocol.ts';
+import type { Destination, IpvsWrite, VirtualServer, VirtualServerKey } from './ipvs-model.ts';
+import * as ipvs from './ipvs-protocol.ts';
 import { flagBits } from './service-flags.ts';
 
 type DestinationWrite = Extract<IpvsWrite, { readonly destination: Destination }>;

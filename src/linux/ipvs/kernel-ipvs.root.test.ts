@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { beforeEach, describe, it } from 'node:test';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
-import { KernelIpvs } from './kernel-ipvs.ts';
 import {
   type Destination,
   type IpvsWrite,
   type VirtualServer,
   type VirtualServerKey,
   virtualServerId,
-} from './model.ts';
+} from './ipvs-model.ts';
+import { KernelIpvs } from './kernel-ipvs.ts';
 import { isMarked } from './service-flags.ts';
-import { ipvsadmLines, WITHOUT_IPVS } from './testing/kernel-ipvs.ts';
+import { ipvsadmLines, WITHOUT_IPVS } from './testing/load-ipvs.ts';
 
 enterOwnNetwork();
 

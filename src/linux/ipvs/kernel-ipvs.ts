@@ -1,10 +1,9 @@
 import { constants } from 'node:os';
-import { NetlinkRejection } from '../netlink/errors.ts';
-import { ReceiveBuffers } from '../netlink/socket.ts';
-import { decodeDestination, decodeServer, decodeTimeouts } from './decode.ts';
-import { type IpvsExchange, nextIteration, openIpvsExchange } from './exchange.ts';
-import { readFingerprint } from './fingerprint.ts';
-import { listedDestinations } from './listed-destinations.ts';
+import { NetlinkRejection } from '../netlink/netlink-error.ts';
+import { ReceiveBuffers } from '../netlink/netlink-socket.ts';
+import { decodeDestination, decodeServer, decodeTimeouts } from './decode-ipvs.ts';
+import { type IpvsExchange, nextIteration, openIpvsExchange } from './ipvs-exchange.ts';
+import { readFingerprint } from './ipvs-fingerprint.ts';
 import {
   type DestinationCount,
   type DestinationState,
@@ -18,8 +17,9 @@ import {
   type VirtualServerKey,
   type VirtualServerState,
   virtualServerId,
-} from './model.ts';
-import * as ipvs from './protocol.ts';
+} from './ipvs-model.ts';
+import * as ipvs from './ipvs-protocol.ts';
+import { listedDestinations } from './listed-destinations.ts';
 
 const { ESRCH } = constants.errno;
 const QUESTIONS_AT_ONCE = 32;

@@ -1,7 +1,7 @@
-import { dump } from '../netlink/exchange.ts';
-import { openNetlink } from '../netlink/socket.ts';
-import { addressesQuestion, linksQuestion, NETLINK_ROUTE } from '../route/protocol.ts';
-import { applyChange, emptyTables, readRouteChange } from '../route/tables.ts';
+import { dump } from '../netlink/netlink-exchange.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
+import { applyChange, emptyTables, readRouteChange } from '../route/link-tables.ts';
+import { addressesQuestion, linksQuestion, NETLINK_ROUTE } from '../route/route-protocol.ts';
 
 /** An address of the machine, and the name of its link. */
 export interface ListedAddress {

@@ -1,6 +1,6 @@
 import { canonicalIp } from '../../addresses/ip.ts';
+import { type DestinationState, type IpvsProtocol, virtualServerId } from './ipvs-model.ts';
 import { readListing } from './listing.ts';
-import { type DestinationState, type IpvsProtocol, virtualServerId } from './model.ts';
 
 const SPACE = 0x20;
 const BRACKET = 0x5b;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
+import { type IpvsWrite, type VirtualServer, virtualServerId } from './ipvs-model.ts';
 import { KernelIpvs } from './kernel-ipvs.ts';
-import { type IpvsWrite, type VirtualServer, virtualServerId } from './model.ts';
-import { WITHOUT_IPVS } from './testing/kernel-ipvs.ts';
+import { WITHOUT_IPVS } from './testing/load-ipvs.ts';
 
 enterOwnNetwork();
 

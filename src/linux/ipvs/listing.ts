@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { systemCode } from '../sysctl-error.ts';
-import { IpvsError } from './errors.ts';
+import { IpvsError } from './ipvs-error.ts';
 
 /**
  * The configuration of a network namespace as text: one file is a fraction of the cost of a question

@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
+import * as ct from '../conntrack/conntrack-protocol.ts';
+import { writeTuple } from '../conntrack/encode-removal.ts';
 import type { Flow } from '../conntrack/flow.ts';
-import * as ct from '../conntrack/protocol.ts';
 import { writeFamily } from '../conntrack/question.ts';
-import { writeTuple } from '../conntrack/removal.ts';
-import { NetlinkError } from '../netlink/errors.ts';
-import { nextMessages, readAcknowledgement } from '../netlink/exchange.ts';
-import { openNetlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { NetlinkError } from '../netlink/netlink-error.ts';
+import { nextMessages, readAcknowledgement } from '../netlink/netlink-exchange.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 
 const { ENOENT } = constants.errno;
 /** Their answers fit the socket. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { enterOwnNetwork } from '../netlink/testing/own-namespace.ts';
 import { KernelIpvs } from './kernel-ipvs.ts';
-import { WITHOUT_IPVS } from './testing/kernel-ipvs.ts';
+import { WITHOUT_IPVS } from './testing/load-ipvs.ts';
 
 enterOwnNetwork();
 

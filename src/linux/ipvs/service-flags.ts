@@ -1,4 +1,4 @@
-import * as ipvs from './protocol.ts';
+import * as ipvs from './ipvs-protocol.ts';
 
 const SCHEDULER_FLAGS = [0x8, 0x10, 0x20] as const;
 

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
-import { NetlinkRejection } from './errors.ts';
-import { request } from './exchange.ts';
+import { NetlinkRejection } from './netlink-error.ts';
+import { request } from './netlink-exchange.ts';
+import type { Netlink } from './netlink-socket.ts';
+import { NetlinkWriter } from './netlink-writer.ts';
 import { findAttribute } from './reader.ts';
-import type { Netlink } from './socket.ts';
-import { NetlinkWriter } from './writer.ts';
 
 /** Numbers of linux/netlink.h and linux/genetlink.h that we use. */
 export const NETLINK_GENERIC = 16;

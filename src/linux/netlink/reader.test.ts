@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readAcknowledgement } from './exchange.ts';
+import { readAcknowledgement } from './netlink-exchange.ts';
 import { eachAttribute, numberOf, readAttributes, readMessages, textOf } from './reader.ts';
-import { ADDRESSES_ANSWER, REJECTION, VETH_ANSWER } from './testing/captured.ts';
+import { ADDRESSES_ANSWER, REJECTION, VETH_ANSWER } from './testing/captured-netlink.ts';
 
 const CAPTURED = [ADDRESSES_ANSWER, REJECTION, VETH_ANSWER];
 

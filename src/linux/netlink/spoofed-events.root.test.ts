@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { before, describe, it, type TestContext } from 'node:test';
 import koffi from 'koffi';
-import { NETLINK_NETFILTER } from '../nftables/protocol.ts';
-import { NETLINK_ROUTE } from '../route/protocol.ts';
-import { closeDescriptor, openNetlinkSocket } from './libc.ts';
-import { openNetlink } from './socket.ts';
+import { NETLINK_NETFILTER } from '../nftables/nftables-protocol.ts';
+import { NETLINK_ROUTE } from '../route/route-protocol.ts';
+import { closeDescriptor, openNetlinkSocket } from './netlink-libc.ts';
+import { openNetlink } from './netlink-socket.ts';
 import { enterOwnNetwork } from './testing/own-namespace.ts';
 
 const AF_NETLINK = 16;

@@ -1,8 +1,8 @@
 import { sleep } from '../../time/sleep.ts';
 import { addressText } from '../conntrack/address-bytes.ts';
+import { PROTOCOL_TCP, STATUS_SEEN_REPLY } from '../conntrack/conntrack-protocol.ts';
 import { findFlow } from '../conntrack/find-flow.ts';
 import type { Flow } from '../conntrack/flow.ts';
-import { PROTOCOL_TCP, STATUS_SEEN_REPLY } from '../conntrack/protocol.ts';
 import type { Tuple } from '../drops/drop.ts';
 import type { Answer, FirstPacket } from './first-packet.ts';
 

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { eachAttribute, readAttributes, readMessages } from '../netlink/reader.ts';
 import { NftBatch } from './batch.ts';
-import type { SetElement } from './objects.ts';
-import { ELEMENTS, FLAG, MESSAGE } from './protocol.ts';
+import type { SetElement } from './nft-objects.ts';
+import { ELEMENTS, FLAG, MESSAGE } from './nftables-protocol.ts';
 
 const TABLE = { family: 'ip', name: 'ours' } as const;
 const HEADER_BYTES = 4;

@@ -1,6 +1,6 @@
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { writeVerdict } from './expressions.ts';
-import type { ChainSpec, RuleSpec, SetElement, SetSpec, TableRef } from './objects.ts';
+import type { ChainSpec, RuleSpec, SetElement, SetSpec, TableRef } from './nft-objects.ts';
 import {
   type AnyFamily,
   CHAIN,
@@ -17,7 +17,7 @@ import {
   SET,
   TABLE,
   TABLE_FLAG_OWNER,
-} from './protocol.ts';
+} from './nftables-protocol.ts';
 import { writeSetDefinition } from './set-definition.ts';
 import { type Binary, commentUdata, udata } from './userdata.ts';
 

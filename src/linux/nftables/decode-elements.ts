@@ -1,5 +1,5 @@
 import { readAttributes, textOf } from '../netlink/reader.ts';
-import { COUNTER, DATA, ELEMENT, ELEMENTS, EXPRESSION, VERDICT } from './protocol.ts';
+import { COUNTER, DATA, ELEMENT, ELEMENTS, EXPRESSION, VERDICT } from './nftables-protocol.ts';
 import { signed32 } from './read-numbers.ts';
 import { type Binary, readUdata } from './userdata.ts';
 

@@ -1,4 +1,4 @@
-import type { NetlinkWriter } from '../netlink/writer.ts';
+import type { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import {
   DATA,
   EXPRESSION,
@@ -7,7 +7,7 @@ import {
   type TableFamily,
   VERDICT,
   VERDICT_CODE,
-} from './protocol.ts';
+} from './nftables-protocol.ts';
 import type { Binary } from './userdata.ts';
 
 /**

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dataTypeOf, keyLength, keyText, typeOf } from './fields.ts';
-import type { SetSpec } from './objects.ts';
-import { VERDICT_TYPE } from './protocol.ts';
+import type { SetSpec } from './nft-objects.ts';
+import { VERDICT_TYPE } from './nftables-protocol.ts';
 import { setFlags, setUserdata } from './set-definition.ts';
 import { CAPTURED_SETS } from './testing/captured-sets.ts';
 import { exampleSets } from './testing/example-sets.ts';

@@ -1,4 +1,4 @@
-import type { TableFamily } from './protocol.ts';
+import type { TableFamily } from './nftables-protocol.ts';
 import { u32, udata } from './userdata.ts';
 
 /**

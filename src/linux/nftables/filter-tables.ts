@@ -1,8 +1,8 @@
 import type { FilterChain, FilterRule, FilterTable } from '../filter-table.ts';
-import { dump } from '../netlink/exchange.ts';
+import { dump } from '../netlink/netlink-exchange.ts';
+import type { Netlink } from '../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { eachAttribute, readAttributes, textOf } from '../netlink/reader.ts';
-import type { Netlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
 import {
   CHAIN,
   DATA,
@@ -14,7 +14,7 @@ import {
   RULE,
   VERDICT,
   VERDICT_CODE,
-} from './protocol.ts';
+} from './nftables-protocol.ts';
 import { signed32, unsigned32 } from './read-numbers.ts';
 
 const HEADER_BYTES = 4;

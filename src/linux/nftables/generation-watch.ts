@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { CommitCount } from './connection.ts';
+import type { CommitCount } from './nft-connection.ts';
 
 export interface GenerationSources {
   /** Increases by one with every transaction in the network namespace. */

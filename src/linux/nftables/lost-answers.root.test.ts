@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { it } from 'node:test';
-import { NetlinkError } from '../netlink/errors.ts';
-import { type Netlink, openNetlink } from '../netlink/socket.ts';
+import { NetlinkError } from '../netlink/netlink-error.ts';
+import { type Netlink, openNetlink } from '../netlink/netlink-socket.ts';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
-import { NftConnection } from './connection.ts';
-import { NETLINK_NETFILTER } from './protocol.ts';
+import { NftConnection } from './nft-connection.ts';
+import { NETLINK_NETFILTER } from './nftables-protocol.ts';
 
 enterOwnNetwork();
 

@@ -1,8 +1,8 @@
-import type { NetlinkWriter } from '../netlink/writer.ts';
+import type { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { writeExpression } from './expressions.ts';
 import { byteOrderOf, dataTypeOf, keyLength, paddedLength, typeOf } from './fields.ts';
-import type { SetSpec } from './objects.ts';
-import { LIST_ITEM, SET, SET_DESCRIPTION, SET_FLAG, VERDICT_TYPE } from './protocol.ts';
+import type { SetSpec } from './nft-objects.ts';
+import { LIST_ITEM, SET, SET_DESCRIPTION, SET_FLAG, VERDICT_TYPE } from './nftables-protocol.ts';
 import { type Binary, commentUdata, u32, udata } from './userdata.ts';
 
 const VERDICT_BYTES = 16;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { openNetlink } from '../netlink/socket.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
-import { NftConnection } from './connection.ts';
-import { NETLINK_NETFILTER, type TableFamily } from './protocol.ts';
+import { NftConnection } from './nft-connection.ts';
+import { NETLINK_NETFILTER, type TableFamily } from './nftables-protocol.ts';
 import { exampleSets, nftText } from './testing/example-sets.ts';
 
 before(enterOwnNetwork);

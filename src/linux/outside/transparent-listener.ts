@@ -1,7 +1,7 @@
 import { closedOnError } from '../sockets/descriptors.ts';
-import { SocketError } from '../sockets/errors.ts';
 import { type Listener, openListener } from '../sockets/listener.ts';
-import { SocketOptions } from '../sockets/options.ts';
+import { SocketError } from '../sockets/socket-error.ts';
+import { SocketOptions } from '../sockets/socket-options.ts';
 import { setTransparent } from '../sockets/transparent.ts';
 
 /** A TCP listener that a rule can give connections to any address (tproxy). Takes CAP_NET_ADMIN. */

@@ -1,5 +1,13 @@
 import { insideNetworkNamespace } from '../inside-namespace.ts';
 import { AddressCalls } from '../sockets/address-calls.ts';
+import { closeDescriptor, closedOnError, orThrow } from '../sockets/descriptors.ts';
+import { fixedMemory } from '../sockets/fixed-memory.ts';
+import {
+  decodeSocketAddress,
+  encodeSocketAddress,
+  MOST_SOCKET_ADDRESS_BYTES,
+  type SocketAddress,
+} from '../sockets/socket-address.ts';
 import {
   AF_INET,
   AF_INET6,
@@ -7,18 +15,10 @@ import {
   SOCK_DGRAM,
   SOCK_NONBLOCK,
   SOCK_STREAM,
-} from '../sockets/constants.ts';
-import { closeDescriptor, closedOnError, orThrow } from '../sockets/descriptors.ts';
-import { SocketError } from '../sockets/errors.ts';
-import { fixedMemory } from '../sockets/fixed-memory.ts';
-import { bind, connect, socket } from '../sockets/libc.ts';
-import { SocketOptions } from '../sockets/options.ts';
-import {
-  decodeSocketAddress,
-  encodeSocketAddress,
-  MOST_SOCKET_ADDRESS_BYTES,
-  type SocketAddress,
-} from '../sockets/socket-address.ts';
+} from '../sockets/socket-constants.ts';
+import { SocketError } from '../sockets/socket-error.ts';
+import { bind, connect, socket } from '../sockets/socket-libc.ts';
+import { SocketOptions } from '../sockets/socket-options.ts';
 
 /** Where a probe goes. */
 export interface ProbeTarget extends SocketAddress {

@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
-import { MSG_DONTWAIT } from '../sockets/constants.ts';
-import { SocketError } from '../sockets/errors.ts';
 import { fixedMemory } from '../sockets/fixed-memory.ts';
-import { errno, recv } from '../sockets/libc.ts';
-import { SocketOptions } from '../sockets/options.ts';
+import { MSG_DONTWAIT } from '../sockets/socket-constants.ts';
+import { SocketError } from '../sockets/socket-error.ts';
+import { errno, recv } from '../sockets/socket-libc.ts';
+import { SocketOptions } from '../sockets/socket-options.ts';
 import { untilReady, type Wait } from '../sockets/until-ready.ts';
 import type { ProbeAnswer } from './answer-kinds.ts';
 import { type HeldPort, isIPv6 } from './held-port.ts';

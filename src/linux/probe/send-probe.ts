@@ -1,6 +1,8 @@
 import { constants } from 'node:os';
 import { parseIp } from '../../addresses/ip.ts';
-import { PROTOCOL_TCP } from '../conntrack/protocol.ts';
+import { PROTOCOL_TCP } from '../conntrack/conntrack-protocol.ts';
+import { closeDescriptor, closedOnError, orThrow } from '../sockets/descriptors.ts';
+import { fixedMemory } from '../sockets/fixed-memory.ts';
 import {
   AF_INET,
   AF_INET6,
@@ -11,12 +13,10 @@ import {
   SOCK_RAW,
   SOL_IP,
   SOL_IPV6,
-} from '../sockets/constants.ts';
-import { closeDescriptor, closedOnError, orThrow } from '../sockets/descriptors.ts';
-import { SocketError } from '../sockets/errors.ts';
-import { fixedMemory } from '../sockets/fixed-memory.ts';
-import { bind, send, socket } from '../sockets/libc.ts';
-import { SocketOptions } from '../sockets/options.ts';
+} from '../sockets/socket-constants.ts';
+import { SocketError } from '../sockets/socket-error.ts';
+import { bind, send, socket } from '../sockets/socket-libc.ts';
+import { SocketOptions } from '../sockets/socket-options.ts';
 import {
   addressMemory,
   type BoundPort,

@@ -1,6 +1,12 @@
 import { formatIp } from '../../addresses/ip.ts';
 import { type NetlinkMessage, numberOf, readAttributes } from '../netlink/reader.ts';
-import { ADDRESS_FIXED_BYTES, AF_INET, AF_INET6, RTM_DELADDR, RTM_NEWADDR } from './protocol.ts';
+import {
+  ADDRESS_FIXED_BYTES,
+  AF_INET,
+  AF_INET6,
+  RTM_DELADDR,
+  RTM_NEWADDR,
+} from './route-protocol.ts';
 
 const IFA_ADDRESS = 1;
 const IFA_LOCAL = 2;

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import type { IpAddress } from '../../addresses/ip.ts';
-import { NetlinkRejection } from '../netlink/errors.ts';
-import { request } from '../netlink/exchange.ts';
-import { openNetlink } from '../netlink/socket.ts';
-import { NETLINK_ROUTE } from './protocol.ts';
+import { NetlinkRejection } from '../netlink/netlink-error.ts';
+import { request } from '../netlink/netlink-exchange.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
+import { NETLINK_ROUTE } from './route-protocol.ts';
 import { arrivalQuestion } from './route-requests.ts';
 
 /** Where rp_filter drops: EINVAL since Linux 6.17, EXDEV before. */

@@ -1,6 +1,6 @@
-import { dump } from '../netlink/exchange.ts';
+import { dump } from '../netlink/netlink-exchange.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
 import { type NetlinkMessage, readAttributes, textOf } from '../netlink/reader.ts';
-import { openNetlink } from '../netlink/socket.ts';
 import { IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO } from './link-codec.ts';
 import {
   AF_UNSPEC,
@@ -8,7 +8,7 @@ import {
   linksQuestion,
   NETLINK_ROUTE,
   RTM_NEWLINK,
-} from './protocol.ts';
+} from './route-protocol.ts';
 
 const IFLA_MASTER = 10;
 const IFLA_INFO_DATA = 2;

@@ -1,8 +1,9 @@
 import { constants } from 'node:os';
 import { type IpAddress, parseIp } from '../../addresses/ip.ts';
-import { NetlinkError, NetlinkRejection } from '../netlink/errors.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { NetlinkError, NetlinkRejection } from '../netlink/netlink-error.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO, type MachineLink } from './link-codec.ts';
+import { change } from './machine-routes.ts';
 import {
   ADDRESS_FIXED_BYTES,
   AF_INET,
@@ -17,8 +18,7 @@ import {
   RTM_DELLINK,
   RTM_NEWADDR,
   RTM_NEWLINK,
-} from './protocol.ts';
-import { change } from './routes.ts';
+} from './route-protocol.ts';
 import { listLinks } from './watch-links.ts';
 
 const IFF_UP = 0x1;

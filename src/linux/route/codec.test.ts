@@ -9,11 +9,11 @@ import {
   BRIDGE_PORT_GONE,
   LINKS_QUESTION,
   VETH_ANSWER,
-} from '../netlink/testing/captured.ts';
+} from '../netlink/testing/captured-netlink.ts';
 import { readAddressChange } from './address-codec.ts';
 import { readLinkChange } from './link-codec.ts';
-import { addressesQuestion, linksQuestion } from './protocol.ts';
-import { applyChange, emptyTables, readRouteChange } from './tables.ts';
+import { applyChange, emptyTables, readRouteChange } from './link-tables.ts';
+import { addressesQuestion, linksQuestion } from './route-protocol.ts';
 
 const ORDINARY = {
   linkIndex: 7,

@@ -3,11 +3,11 @@ import { beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { contains, formatCidr, parseCidrs } from '../../addresses/cidr.ts';
 import { systemClock } from '../../time/clock.ts';
-import { openNetlink } from '../netlink/socket.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
 import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
 import { type KeepHooks, KernelRouteKeeper } from './keep-routes.ts';
 import { FAIRLEAD_PROTOCOL, listOurRoutes, removeRoute } from './our-routes.ts';
-import { NETLINK_ROUTE, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE } from './protocol.ts';
+import { NETLINK_ROUTE, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE } from './route-protocol.ts';
 
 const DEADLINE_MS = 10_000;
 const IPV4 = '10.96.0.0/12';

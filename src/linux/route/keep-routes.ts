@@ -4,10 +4,17 @@ import type { Clock } from '../../time/clock.ts';
 import { type Random, retryDelayMs } from '../../time/retry-delay.ts';
 import { sleep } from '../../time/sleep.ts';
 import { Wake } from '../../time/wake.ts';
-import { NetlinkError, NetlinkRejection } from '../netlink/errors.ts';
-import { dump } from '../netlink/exchange.ts';
-import { type NetlinkListener, openNetlink } from '../netlink/socket.ts';
+import { NetlinkError, NetlinkRejection } from '../netlink/netlink-error.ts';
+import { dump } from '../netlink/netlink-exchange.ts';
+import { type NetlinkListener, openNetlink } from '../netlink/netlink-socket.ts';
 import type { MachineLink } from './link-codec.ts';
+import {
+  FAMILIES,
+  leadsSomewhere,
+  lookUpRoute,
+  replaceRoute,
+  selectRoutes,
+} from './machine-routes.ts';
 import {
   isInPlace,
   isOurs,
@@ -17,6 +24,7 @@ import {
   removeRoute,
   routeGround,
 } from './our-routes.ts';
+import { type MachineRoute, readRouteEvent } from './route-codec.ts';
 import {
   NETLINK_ROUTE,
   RTNLGRP_IPV4_IFADDR,
@@ -27,10 +35,8 @@ import {
   RTNLGRP_IPV6_RULE,
   RTNLGRP_LINK,
   rulesQuestion,
-} from './protocol.ts';
-import { type MachineRoute, readRouteEvent } from './route-codec.ts';
+} from './route-protocol.ts';
 import { routeText } from './route-text.ts';
-import { FAMILIES, leadsSomewhere, lookUpRoute, replaceRoute, selectRoutes } from './routes.ts';
 import { readTableRule, type TableRule } from './rule-codec.ts';
 import { listLinks } from './watch-links.ts';
 

@@ -1,5 +1,5 @@
 import { type NetlinkMessage, numberOf, readAttributes, textOf } from '../netlink/reader.ts';
-import { AF_UNSPEC, LINK_FIXED_BYTES, RTM_DELLINK, RTM_NEWLINK } from './protocol.ts';
+import { AF_UNSPEC, LINK_FIXED_BYTES, RTM_DELLINK, RTM_NEWLINK } from './route-protocol.ts';
 
 export const IFLA_IFNAME = 3;
 const IFLA_MTU = 4;

@@ -1,15 +1,15 @@
 import type { IpAddress } from '../../addresses/ip.ts';
-import { NetlinkError } from '../netlink/errors.ts';
+import { NetlinkError } from '../netlink/netlink-error.ts';
 import {
   bindNetlinkSocket,
   closeDescriptor,
   openNetlinkSocket,
   receiveNow,
   sendNow,
-} from '../netlink/libc.ts';
+} from '../netlink/netlink-libc.ts';
 import { readMessages } from '../netlink/reader.ts';
-import { NETLINK_ROUTE } from './protocol.ts';
 import { readRouteEvent } from './route-codec.ts';
+import { NETLINK_ROUTE } from './route-protocol.ts';
 import { lookupQuestion } from './route-requests.ts';
 
 const RECEIVE_BYTES = 16 * 1024;

@@ -1,9 +1,10 @@
 import { constants } from 'node:os';
-import { NetlinkRejection } from '../netlink/errors.ts';
-import { dump } from '../netlink/exchange.ts';
+import { NetlinkRejection } from '../netlink/netlink-error.ts';
+import { dump } from '../netlink/netlink-exchange.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { type NetlinkMessage, numberOf, readAttributes, textOf } from '../netlink/reader.ts';
-import { openNetlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { change, FAMILIES } from './machine-routes.ts';
 import {
   AF_INET,
   AF_INET6,
@@ -17,8 +18,7 @@ import {
   RTM_NEWRULE,
   RULE_FIXED_BYTES,
   rulesQuestion,
-} from './protocol.ts';
-import { change, FAMILIES } from './routes.ts';
+} from './route-protocol.ts';
 import {
   FR_ACT_TO_TBL,
   FRA_FWMARK,

@@ -1,9 +1,9 @@
 import { closeSync, openSync } from 'node:fs';
-import { request } from '../netlink/exchange.ts';
+import { request } from '../netlink/netlink-exchange.ts';
+import type { Netlink } from '../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { readAttributes } from '../netlink/reader.ts';
-import type { Netlink } from '../netlink/socket.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
-import { NLM_F_ACK, NLM_F_REQUEST } from './protocol.ts';
+import { NLM_F_ACK, NLM_F_REQUEST } from './route-protocol.ts';
 
 const RTM_NEWNSID = 88;
 const RTM_GETNSID = 90;

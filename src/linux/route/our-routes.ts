@@ -1,8 +1,8 @@
 import type { Cidr } from '../../addresses/cidr.ts';
 import type { MachineLink } from './link-codec.ts';
+import { deleteRoute, FAMILIES, selectRoutes } from './machine-routes.ts';
 import type { MachineRoute } from './route-codec.ts';
 import { type RouteSpec, RT_TABLE_MAIN } from './route-requests.ts';
-import { deleteRoute, FAMILIES, selectRoutes } from './routes.ts';
 
 /**
  * Marks routes as Fairlead's. No number of the kernel (RTPROT_*, up to 18, 42, 99, 186 to 192), of

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { formatCidr, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
 import { readMessages } from '../netlink/reader.ts';
-import { IPV4_ROUTES_ANSWER, IPV6_ROUTE_ANSWER } from '../netlink/testing/captured.ts';
+import { IPV4_ROUTES_ANSWER, IPV6_ROUTE_ANSWER } from '../netlink/testing/captured-netlink.ts';
 import { type MachineRoute, readRouteEvent } from './route-codec.ts';
 import { lookupQuestion, routeRequest, routesQuestion } from './route-requests.ts';
 

@@ -6,7 +6,13 @@ import {
   numberOf,
   readAttributes,
 } from '../netlink/reader.ts';
-import { AF_INET, AF_INET6, ROUTE_FIXED_BYTES, RTM_DELROUTE, RTM_NEWROUTE } from './protocol.ts';
+import {
+  AF_INET,
+  AF_INET6,
+  ROUTE_FIXED_BYTES,
+  RTM_DELROUTE,
+  RTM_NEWROUTE,
+} from './route-protocol.ts';
 
 export const RTA_DST = 1;
 export const RTA_OIF = 4;

@@ -1,6 +1,18 @@
 import type { Cidr } from '../../addresses/cidr.ts';
 import { type IpAddress, parseIp } from '../../addresses/ip.ts';
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
+import {
+  type RouteType,
+  RTA_DST,
+  RTA_GATEWAY,
+  RTA_METRICS,
+  RTA_OIF,
+  RTA_PREFSRC,
+  RTA_PRIORITY,
+  RTA_TABLE,
+  RTAX_MTU,
+  typeNumber,
+} from './route-codec.ts';
 import {
   AF_INET,
   AF_INET6,
@@ -15,19 +27,7 @@ import {
   RTM_DELROUTE,
   RTM_GETROUTE,
   RTM_NEWROUTE,
-} from './protocol.ts';
-import {
-  type RouteType,
-  RTA_DST,
-  RTA_GATEWAY,
-  RTA_METRICS,
-  RTA_OIF,
-  RTA_PREFSRC,
-  RTA_PRIORITY,
-  RTA_TABLE,
-  RTAX_MTU,
-  typeNumber,
-} from './route-codec.ts';
+} from './route-protocol.ts';
 
 export const RT_TABLE_MAIN = 254;
 export const RT_TABLE_LOCAL = 255;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { NetlinkWriter } from '../netlink/writer.ts';
+import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { readTableRule } from './rule-codec.ts';
 
 const FRA_FWMARK = 10;

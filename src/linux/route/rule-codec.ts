@@ -5,7 +5,7 @@ import {
   readAttributes,
   textOf,
 } from '../netlink/reader.ts';
-import { AF_INET, AF_INET6, RTM_NEWRULE, RULE_FIXED_BYTES } from './protocol.ts';
+import { AF_INET, AF_INET6, RTM_NEWRULE, RULE_FIXED_BYTES } from './route-protocol.ts';
 
 export const FRA_IIFNAME = 3;
 export const FRA_PRIORITY = 6;

@@ -1,9 +1,9 @@
 import { networkInterfaces } from 'node:os';
-import { dump } from '../netlink/exchange.ts';
+import { dump } from '../netlink/netlink-exchange.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
 import { type NetlinkMessage, readAttributes, textOf } from '../netlink/reader.ts';
-import { openNetlink } from '../netlink/socket.ts';
 import { IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO } from './link-codec.ts';
-import { LINK_FIXED_BYTES, linksQuestion, NETLINK_ROUTE, RTM_NEWLINK } from './protocol.ts';
+import { LINK_FIXED_BYTES, linksQuestion, NETLINK_ROUTE, RTM_NEWLINK } from './route-protocol.ts';
 
 const IFLA_INFO_DATA = 2;
 const IPV4_BYTES = 4;

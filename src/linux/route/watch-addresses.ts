@@ -1,12 +1,12 @@
 import type { LinkAddress } from './address-codec.ts';
+import type { RouteTables } from './link-tables.ts';
 import {
   addressesQuestion,
   linksQuestion,
   RTNLGRP_IPV4_IFADDR,
   RTNLGRP_IPV6_IFADDR,
   RTNLGRP_LINK,
-} from './protocol.ts';
-import type { RouteTables } from './tables.ts';
+} from './route-protocol.ts';
 import { type WatchOptions, watchTables } from './watch-tables.ts';
 
 export interface MachineAddress extends LinkAddress {

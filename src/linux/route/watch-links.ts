@@ -1,8 +1,8 @@
-import { dump } from '../netlink/exchange.ts';
-import { openNetlink } from '../netlink/socket.ts';
+import { dump } from '../netlink/netlink-exchange.ts';
+import { openNetlink } from '../netlink/netlink-socket.ts';
 import type { MachineLink } from './link-codec.ts';
-import { linksQuestion, NETLINK_ROUTE, RTNLGRP_LINK } from './protocol.ts';
-import { applyChange, emptyTables, readRouteChange } from './tables.ts';
+import { applyChange, emptyTables, readRouteChange } from './link-tables.ts';
+import { linksQuestion, NETLINK_ROUTE, RTNLGRP_LINK } from './route-protocol.ts';
 import { type WatchOptions, watchTables } from './watch-tables.ts';
 
 /** Reports all links in the order of their indexes, and the full list again after each change. */

@@ -1,16 +1,16 @@
 import { sleep } from '../../time/sleep.ts';
 import { Wake } from '../../time/wake.ts';
-import { dump } from '../netlink/exchange.ts';
+import { dump } from '../netlink/netlink-exchange.ts';
+import { type Netlink, type NetlinkSocketOptions, openNetlink } from '../netlink/netlink-socket.ts';
 import type { NetlinkMessage } from '../netlink/reader.ts';
-import { type Netlink, type NetlinkSocketOptions, openNetlink } from '../netlink/socket.ts';
-import { type DumpQuestion, NETLINK_ROUTE } from './protocol.ts';
 import {
   applyChange,
   emptyTables,
   type RouteChange,
   type RouteTables,
   readRouteChange,
-} from './tables.ts';
+} from './link-tables.ts';
+import { type DumpQuestion, NETLINK_ROUTE } from './route-protocol.ts';
 
 /** A pod that starts makes a dozen events within this time. */
 const SETTLE_MS = 50;

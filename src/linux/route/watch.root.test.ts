@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Netlink, type NetlinkListener, openNetlink } from '../netlink/netlink-socket.ts';
 import type { NetlinkMessage } from '../netlink/reader.ts';
-import { type Netlink, type NetlinkListener, openNetlink } from '../netlink/socket.ts';
 import { enterOwnNetwork, ip } from '../netlink/testing/own-namespace.ts';
 import type { MachineLink } from './link-codec.ts';
-import { RTM_NEWADDR } from './protocol.ts';
+import { RTM_NEWADDR } from './route-protocol.ts';
 import { type MachineAddress, machineAddresses, watchAddresses } from './watch-addresses.ts';
 import { watchLinks } from './watch-links.ts';
 import type { WatchOptions } from './watch-tables.ts';

@@ -1,7 +1,13 @@
-import { SO_ORIGINAL_DST, SOCK_CLOEXEC, SOCK_NONBLOCK, SOL_IP, SOL_IPV6 } from './constants.ts';
 import { fixedMemory } from './fixed-memory.ts';
-import { accept4, errno, getsockname, getsockopt } from './libc.ts';
 import { MOST_SOCKET_ADDRESS_BYTES } from './socket-address.ts';
+import {
+  SO_ORIGINAL_DST,
+  SOCK_CLOEXEC,
+  SOCK_NONBLOCK,
+  SOL_IP,
+  SOL_IPV6,
+} from './socket-constants.ts';
+import { accept4, errno, getsockname, getsockopt } from './socket-libc.ts';
 
 /**
  * Calls that return a socket address, in memory that the next call of the same kind overwrites:

@@ -1,5 +1,5 @@
-import { SocketError } from './errors.ts';
-import { close, errno } from './libc.ts';
+import { SocketError } from './socket-error.ts';
+import { close, errno } from './socket-libc.ts';
 
 export function closeDescriptor(fd: number): void {
   if (close(fd) < 0) throw new SocketError('close a descriptor', errno());

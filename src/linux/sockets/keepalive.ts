@@ -5,8 +5,8 @@ import {
   TCP_KEEPCNT,
   TCP_KEEPIDLE,
   TCP_KEEPINTVL,
-} from './constants.ts';
-import type { SocketOptions } from './options.ts';
+} from './socket-constants.ts';
+import type { SocketOptions } from './socket-options.ts';
 
 /** A peer that is gone without a word is noticed after 300 s + 4 * 30 s. */
 const IDLE_SECONDS = 300;

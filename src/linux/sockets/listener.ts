@@ -1,4 +1,8 @@
 import { AddressCalls } from './address-calls.ts';
+import { closedOnError, orThrow } from './descriptors.ts';
+import { fixedMemory } from './fixed-memory.ts';
+import { setKeepalive } from './keepalive.ts';
+import { encodeSocketAddress, MOST_SOCKET_ADDRESS_BYTES } from './socket-address.ts';
 import {
   AF_INET,
   AF_INET6,
@@ -16,14 +20,10 @@ import {
   SOL_TCP,
   TCP_NODELAY,
   TCP_NOTSENT_LOWAT,
-} from './constants.ts';
-import { closedOnError, orThrow } from './descriptors.ts';
-import { SocketError } from './errors.ts';
-import { fixedMemory } from './fixed-memory.ts';
-import { setKeepalive } from './keepalive.ts';
-import { bind, listen, socket } from './libc.ts';
-import { SocketOptions } from './options.ts';
-import { encodeSocketAddress, MOST_SOCKET_ADDRESS_BYTES } from './socket-address.ts';
+} from './socket-constants.ts';
+import { SocketError } from './socket-error.ts';
+import { bind, listen, socket } from './socket-libc.ts';
+import { SocketOptions } from './socket-options.ts';
 
 /** The kernel lowers it to net.core.somaxconn. */
 const BACKLOG = 65_535;

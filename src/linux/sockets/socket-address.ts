@@ -1,5 +1,5 @@
 import { formatIp, parseIp } from '../../addresses/ip.ts';
-import { AF_INET, AF_INET6 } from './constants.ts';
+import { AF_INET, AF_INET6 } from './socket-constants.ts';
 
 /** struct sockaddr_in and sockaddr_in6. */
 export const SOCKET_ADDRESS_BYTES = { IPv4: 16, IPv6: 28 } as const;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import type { FixedMemory } from './fixed-memory.ts';
 import {
   IP_TRANSPARENT,
   IPV6_TRANSPARENT,
@@ -7,10 +8,9 @@ import {
   SOL_IP,
   SOL_IPV6,
   SOL_SOCKET,
-} from './constants.ts';
-import type { FixedMemory } from './fixed-memory.ts';
-import { bind, errno } from './libc.ts';
-import type { SocketOptions } from './options.ts';
+} from './socket-constants.ts';
+import { bind, errno } from './socket-libc.ts';
+import type { SocketOptions } from './socket-options.ts';
 
 /** From the first to the last, both included. */
 export interface Ports {

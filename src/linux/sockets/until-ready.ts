@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import koffi from 'koffi';
-import { SocketError } from './errors.ts';
+import { SocketError } from './socket-error.ts';
 
 const { ETIMEDOUT, ECANCELED } = constants.errno;
 

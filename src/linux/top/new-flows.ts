@@ -1,6 +1,10 @@
+import {
+  MESSAGE_NEW,
+  NETLINK_NETFILTER,
+  NFNLGRP_CONNTRACK_NEW,
+} from '../conntrack/conntrack-protocol.ts';
 import { decodeFlow, type Flow } from '../conntrack/flow.ts';
-import { MESSAGE_NEW, NETLINK_NETFILTER, NFNLGRP_CONNTRACK_NEW } from '../conntrack/protocol.ts';
-import { type Netlink, openNetlink } from '../netlink/socket.ts';
+import { type Netlink, openNetlink } from '../netlink/netlink-socket.ts';
 
 /** Room for a few thousand events, which is what the kernel makes in a tenth of a second under load. */
 const RECEIVE_BUFFER_BYTES = 2 * 1024 * 1024;

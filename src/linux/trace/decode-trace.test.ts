@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { MESSAGE } from '../nftables/protocol.ts';
+import { MESSAGE } from '../nftables/nftables-protocol.ts';
 import { decodeTrace } from './decode-trace.ts';
-import { DROP, GOTO, POLICY, RULE_IPV4, RULE_IPV6 } from './testing/captured.ts';
+import { DROP, GOTO, POLICY, RULE_IPV4, RULE_IPV6 } from './testing/captured-traces.ts';
 
 const decode = (body: Buffer, type: number = MESSAGE.trace) =>
   decodeTrace({ type, flags: 0, sequence: 0, portId: 0, body });

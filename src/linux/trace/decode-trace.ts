@@ -1,5 +1,5 @@
 import { type NetlinkMessage, readAttributes, textOf } from '../netlink/reader.ts';
-import { MESSAGE, VERDICT } from '../nftables/protocol.ts';
+import { MESSAGE, VERDICT } from '../nftables/nftables-protocol.ts';
 import { signed32, unsigned32, unsigned64 } from '../nftables/read-numbers.ts';
 import { type PacketHeader, readPacketHeader } from './packet-header.ts';
 

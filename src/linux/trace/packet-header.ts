@@ -1,5 +1,5 @@
 import { formatIp } from '../../addresses/ip.ts';
-import { PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP } from '../conntrack/protocol.ts';
+import { PROTOCOL_SCTP, PROTOCOL_TCP, PROTOCOL_UDP } from '../conntrack/conntrack-protocol.ts';
 
 /** What a packet's headers say at one moment. */
 export interface PacketHeader {

@@ -1,5 +1,5 @@
 import { parseIp } from '../../addresses/ip.ts';
-import { PROTOCOL_TCP } from '../conntrack/protocol.ts';
+import { PROTOCOL_TCP } from '../conntrack/conntrack-protocol.ts';
 import type { NftBatch } from '../nftables/batch.ts';
 import {
   bitwise,
@@ -17,8 +17,8 @@ import {
   traceFromHere,
   verdict,
 } from '../nftables/expressions.ts';
-import type { BaseHook, TableRef } from '../nftables/objects.ts';
-import type { TableFamily } from '../nftables/protocol.ts';
+import type { BaseHook, TableRef } from '../nftables/nft-objects.ts';
+import type { TableFamily } from '../nftables/nftables-protocol.ts';
 import type { Binary } from '../nftables/userdata.ts';
 
 export const PROBE_TABLE_NAME = 'fairlead-probe';

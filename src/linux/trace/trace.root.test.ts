@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../time/testing/until.ts';
-import { PROTOCOL_TCP, PROTOCOL_UDP } from '../conntrack/protocol.ts';
+import { PROTOCOL_TCP, PROTOCOL_UDP } from '../conntrack/conntrack-protocol.ts';
 import { enterOwnNetwork, run } from '../netlink/testing/own-namespace.ts';
 import { type BoundPort, holdPort, type ProbeTarget } from '../probe/held-port.ts';
 import { probeAnswer } from '../probe/probe-answer.ts';

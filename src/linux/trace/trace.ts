@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 import { sleep } from '../../time/sleep.ts';
 import { effectiveCapabilities } from '../capabilities.ts';
-import { NetlinkError } from '../netlink/errors.ts';
-import { type Netlink, openNetlink } from '../netlink/socket.ts';
-import { NftConnection } from '../nftables/connection.ts';
-import { NETLINK_NETFILTER, NFNLGRP_NFTRACE } from '../nftables/protocol.ts';
+import { NetlinkError } from '../netlink/netlink-error.ts';
+import { type Netlink, openNetlink } from '../netlink/netlink-socket.ts';
+import { NftConnection } from '../nftables/nft-connection.ts';
+import { NETLINK_NETFILTER, NFNLGRP_NFTRACE } from '../nftables/nftables-protocol.ts';
 import { decodeTrace, type TraceEvent } from './decode-trace.ts';
 import { PROBE_TABLE_NAME, type TracedFlow, writeProbeTable } from './probe-table.ts';
 

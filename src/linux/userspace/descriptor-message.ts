@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { type FixedMemory, fixedMemory } from '../sockets/fixed-memory.ts';
 import {
   MSG_CMSG_CLOEXEC,
   MSG_CTRUNC,
@@ -6,10 +7,9 @@ import {
   MSG_NOSIGNAL,
   MSG_TRUNC,
   SOL_SOCKET,
-} from '../sockets/constants.ts';
-import { SocketError } from '../sockets/errors.ts';
-import { type FixedMemory, fixedMemory } from '../sockets/fixed-memory.ts';
-import { close, errno, recvmsg, sendmsg } from '../sockets/libc.ts';
+} from '../sockets/socket-constants.ts';
+import { SocketError } from '../sockets/socket-error.ts';
+import { close, errno, recvmsg, sendmsg } from '../sockets/socket-libc.ts';
 
 /** The kernel takes 253 in one message (SCM_MAX_FD). */
 export const MOST_DESCRIPTORS = 200;

@@ -1,8 +1,8 @@
 import { arch } from 'node:process';
-import { SOCK_CLOEXEC } from '../sockets/constants.ts';
 import { closeDescriptor, orThrow } from '../sockets/descriptors.ts';
 import { fixedMemory } from '../sockets/fixed-memory.ts';
-import { epollCreate, epollCtl, epollWait, errno } from '../sockets/libc.ts';
+import { SOCK_CLOEXEC } from '../sockets/socket-constants.ts';
+import { epollCreate, epollCtl, epollWait, errno } from '../sockets/socket-libc.ts';
 
 const EPOLL_CTL_ADD = 1;
 const EPOLL_CTL_DEL = 2;

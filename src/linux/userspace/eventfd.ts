@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
-import { SOCK_CLOEXEC, SOCK_NONBLOCK } from '../sockets/constants.ts';
 import { orThrow } from '../sockets/descriptors.ts';
-import { SocketError } from '../sockets/errors.ts';
 import { fixedMemory } from '../sockets/fixed-memory.ts';
-import { errno, eventfd, read, write } from '../sockets/libc.ts';
+import { SOCK_CLOEXEC, SOCK_NONBLOCK } from '../sockets/socket-constants.ts';
+import { SocketError } from '../sockets/socket-error.ts';
+import { errno, eventfd, read, write } from '../sockets/socket-libc.ts';
 
 const { EAGAIN } = constants.errno;
 const WORD_BYTES = 8;

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readdirSync, rmSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { SocketError } from '../sockets/errors.ts';
+import { SocketError } from '../sockets/socket-error.ts';
 import { MOST_DESCRIPTORS } from './descriptor-message.ts';
 import {
   connectDescriptors,

@@ -1,5 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { constants } from 'node:os';
+import { closeDescriptor, closedOnError, orThrow } from '../sockets/descriptors.ts';
+import { fixedMemory } from '../sockets/fixed-memory.ts';
 import {
   AF_UNIX,
   SO_SNDBUFFORCE,
@@ -7,12 +9,10 @@ import {
   SOCK_NONBLOCK,
   SOCK_SEQPACKET,
   SOL_SOCKET,
-} from '../sockets/constants.ts';
-import { closeDescriptor, closedOnError, orThrow } from '../sockets/descriptors.ts';
-import { SocketError } from '../sockets/errors.ts';
-import { fixedMemory } from '../sockets/fixed-memory.ts';
-import { accept4, bind, connect, errno, listen, socket } from '../sockets/libc.ts';
-import { SocketOptions } from '../sockets/options.ts';
+} from '../sockets/socket-constants.ts';
+import { SocketError } from '../sockets/socket-error.ts';
+import { accept4, bind, connect, errno, listen, socket } from '../sockets/socket-libc.ts';
+import { SocketOptions } from '../sockets/socket-options.ts';
 import { untilReady, type Wait } from '../sockets/until-ready.ts';
 import { type Parcel, receiveParcel, sendParcel } from './descriptor-message.ts';
 

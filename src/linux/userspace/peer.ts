@@ -1,7 +1,7 @@
-import { SOL_SOCKET } from '../sockets/constants.ts';
 import { orThrow } from '../sockets/descriptors.ts';
 import { fixedMemory } from '../sockets/fixed-memory.ts';
-import { getsockopt } from '../sockets/libc.ts';
+import { SOL_SOCKET } from '../sockets/socket-constants.ts';
+import { getsockopt } from '../sockets/socket-libc.ts';
 
 const SO_PEERCRED = 17;
 /** struct ucred: process, user, group. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { SocketError } from '../sockets/errors.ts';
 import { fixedMemory } from '../sockets/fixed-memory.ts';
-import { errno, prlimit } from '../sockets/libc.ts';
+import { SocketError } from '../sockets/socket-error.ts';
+import { errno, prlimit } from '../sockets/socket-libc.ts';
 
 const RLIMIT_NOFILE = 7;
 const SELF = 0;

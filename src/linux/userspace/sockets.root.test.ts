@@ -5,23 +5,23 @@ import { constants } from 'node:os';
 import { before, describe, it } from 'node:test';
 import { enterOwnNetwork, ip, run } from '../netlink/testing/own-namespace.ts';
 import { AddressCalls } from '../sockets/address-calls.ts';
+import { closeDescriptor, orThrow } from '../sockets/descriptors.ts';
+import { fixedMemory } from '../sockets/fixed-memory.ts';
+import { listenerPort, openListener } from '../sockets/listener.ts';
+import {
+  decodeSocketAddress,
+  encodeSocketAddress,
+  MOST_SOCKET_ADDRESS_BYTES,
+} from '../sockets/socket-address.ts';
 import {
   AF_INET,
   EPOLLEXCLUSIVE,
   EPOLLIN,
   SOCK_CLOEXEC,
   SOCK_STREAM,
-} from '../sockets/constants.ts';
-import { closeDescriptor, orThrow } from '../sockets/descriptors.ts';
-import { fixedMemory } from '../sockets/fixed-memory.ts';
-import { connect, errno, recv, send, socket } from '../sockets/libc.ts';
-import { listenerPort, openListener } from '../sockets/listener.ts';
-import { SocketOptions } from '../sockets/options.ts';
-import {
-  decodeSocketAddress,
-  encodeSocketAddress,
-  MOST_SOCKET_ADDRESS_BYTES,
-} from '../sockets/socket-address.ts';
+} from '../sockets/socket-constants.ts';
+import { connect, errno, recv, send, socket } from '../sockets/socket-libc.ts';
+import { SocketOptions } from '../sockets/socket-options.ts';
 import { KEPT_PORTS, SourceBinder, setTransparent } from '../sockets/transparent.ts';
 import { Epoll } from './epoll.ts';
 import { EventfdCalls, openEventfd } from './eventfd.ts';

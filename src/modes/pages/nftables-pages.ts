@@ -1,22 +1,31 @@
-import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/chains.ts';
 import { classChain, classOfId, wayOfClassSet } from '../../dataplanes/nftables/classes.ts';
-import type { RowElement, SharedElement } from '../../dataplanes/nftables/elements.ts';
-import { partsOf } from '../../dataplanes/nftables/row.ts';
+import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/nftables-chains.ts';
+import { partsOf } from '../../dataplanes/nftables/nftables-row.ts';
+import {
+  allSetSpecs,
+  CLASS_SETS,
+  TABLE_NAME,
+  type Where,
+} from '../../dataplanes/nftables/nftables-sets.ts';
+import {
+  type ChainVisit,
+  type FrontendWalk,
+  walkRow,
+} from '../../dataplanes/nftables/nftables-walk.ts';
+import type { RowElement, SharedElement } from '../../dataplanes/nftables/row-elements.ts';
 import { newRowNumbers } from '../../dataplanes/nftables/row-numbers.ts';
 import { allElements } from '../../dataplanes/nftables/row-plan.ts';
-import { allSetSpecs, CLASS_SETS, TABLE_NAME, type Where } from '../../dataplanes/nftables/sets.ts';
 import { rangeElements } from '../../dataplanes/nftables/source-ranges.ts';
 import { tableContent } from '../../dataplanes/nftables/table-content.ts';
 import type { DesiredTables } from '../../dataplanes/nftables/table-facts.ts';
-import { type ChainVisit, type FrontendWalk, walkRow } from '../../dataplanes/nftables/walk.ts';
 import { hostNumberOf } from '../../dataplanes/shared/nft/element-text.ts';
 import { ruleSentence, ruleText } from '../../dataplanes/shared/nft/nft-rule.ts';
 import { elementText, hookText } from '../../dataplanes/shared/nft/table-text.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
-import type { SetSpec } from '../../linux/nftables/objects.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
-import type { Page, PageChain, PageElement, PageFrontend } from './page.ts';
+import type { SetSpec } from '../../linux/nftables/nft-objects.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
+import type { Page, PageChain, PageElement, PageFrontend } from './rendered-page.ts';
 
 /** A page for each wanted row; `desired` must have all rows, or row numbers would differ. */
 export function nftablesPages(

@@ -1,12 +1,12 @@
 import type { Desired } from '../../dataplanes/contract.ts';
-import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/chains.ts';
-import { TABLE_NAME, TABLES } from '../../dataplanes/nftables/sets.ts';
-import { SHAPES } from '../../dataplanes/nftables/shape.ts';
+import { TABLE_OF_FAMILY } from '../../dataplanes/nftables/nftables-chains.ts';
+import { TABLE_NAME, TABLES } from '../../dataplanes/nftables/nftables-sets.ts';
 import { tableContent } from '../../dataplanes/nftables/table-content.ts';
 import type { TableFacts } from '../../dataplanes/nftables/table-facts.ts';
+import { SHAPES } from '../../dataplanes/nftables/table-shape.ts';
 import { ruleSentence } from '../../dataplanes/shared/nft/nft-rule.ts';
 import { fingerprint } from '../../dataplanes/shared/nft/structure.ts';
-import { NftConnection } from '../../linux/nftables/connection.ts';
+import { NftConnection } from '../../linux/nftables/nft-connection.ts';
 import { openNetfilter } from '../netfilter.ts';
 import type { Account, ModeProof } from './mode-proof.ts';
 

@@ -1,7 +1,7 @@
 import { DEFAULT_EBPF } from '../../config/settings.ts';
 import type { Desired, NodeFacts } from '../../dataplanes/contract.ts';
-import { TRANSLATING_CHAINS } from '../../dataplanes/nftables/chains.ts';
-import { TABLE_NAME } from '../../dataplanes/nftables/sets.ts';
+import { TRANSLATING_CHAINS } from '../../dataplanes/nftables/nftables-chains.ts';
+import { TABLE_NAME } from '../../dataplanes/nftables/nftables-sets.ts';
 import { JoinedFlows } from '../../flows/joined.ts';
 import type { Forwarding, Frontend, SourceClass } from '../../forwarding/model.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
@@ -11,13 +11,13 @@ import type { Mode } from '../../modes/mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../../modes/nftables.ts';
 import { openTwoParts } from '../../modes/open-parts.ts';
 import { nftablesPages } from '../../modes/pages/nftables-pages.ts';
-import type { Page } from '../../modes/pages/page.ts';
+import type { Page } from '../../modes/pages/rendered-page.ts';
 import type { Surroundings } from '../../modes/part.ts';
 import type { FrontCase, FrontEntry, ModeProof } from '../../modes/proof/mode-proof.ts';
 import { nftablesProof } from '../../modes/proof/nftables-proof.ts';
 import { type HooksPart, mountForPrograms } from './hooks-part.ts';
 import { connectedPeer } from './plane/connected-peer.ts';
-import { type RenderedEntry, type RenderedPlace, renderedEntries } from './plane/render.ts';
+import { type RenderedEntry, type RenderedPlace, renderedEntries } from './plane/render-entries.ts';
 import { SocketFlows } from './plane/socket-flows.ts';
 
 /** The differences between the two modes with hooks in front of nftables. */

@@ -17,8 +17,8 @@ import {
 import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { listLinks, watchLinks } from '../../linux/route/watch-links.ts';
 import type { Part, Surroundings } from '../../modes/part.ts';
-import type { HooksOptions, PacketOptions } from './plane/options.ts';
-import { HooksPlane } from './plane/plane.ts';
+import type { HooksOptions, PacketOptions } from './plane/ebpf-options.ts';
+import { HooksPlane } from './plane/hooks-plane.ts';
 
 export interface HooksPart extends Part {
   open(around: Surroundings): HooksPlane;

@@ -1,6 +1,6 @@
 import type { DropWatch, End } from '../../linux/drops/drop.ts';
+import { BpfError } from '../../linux/ebpf/bpf-error.ts';
 import { watchDrops } from '../../linux/ebpf/drops/watch-drops.ts';
-import { BpfError } from '../../linux/ebpf/errors.ts';
 import { assertMayLoad } from '../../linux/ebpf/permission.ts';
 import { DROP_PROGRAMS, readPrograms } from '../../linux/ebpf/shipped-programs.ts';
 

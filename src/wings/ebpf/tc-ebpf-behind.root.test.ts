@@ -5,9 +5,9 @@ import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
 import { run } from '../../linux/netlink/testing/own-namespace.ts';
 import { bring, connectionsOf } from './plane/testing/bring.ts';
+import { EXTERNAL_LOCAL, everybody, frontendAt, serviceOf } from './plane/testing/ebpf-service.ts';
 import { NODE_FACTS, type NodeNetwork, nodeNetwork } from './plane/testing/node-network.ts';
 import { packetPlane } from './plane/testing/packet-plane.ts';
-import { EXTERNAL_LOCAL, everybody, frontendAt, serviceOf } from './plane/testing/service.ts';
 import { type WholeMode, wholeMode } from './testing/whole-mode.ts';
 
 let network: NodeNetwork;

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startHost } from '../../linux/testing/hosts/host.ts';
 import { joinPod } from '../../linux/testing/hosts/placed-host.ts';
 import { bring, connectionsOf } from './plane/testing/bring.ts';
+import { EXTERNAL_LOCAL, frontendAt, serviceOf } from './plane/testing/ebpf-service.ts';
 import {
   addNatChains,
   NODE_FACTS,
@@ -12,7 +13,6 @@ import {
   nodeNetwork,
   setMtu,
 } from './plane/testing/node-network.ts';
-import { EXTERNAL_LOCAL, frontendAt, serviceOf } from './plane/testing/service.ts';
 import { TC_EBPF } from './tc-ebpf.ts';
 import { ebpfSettings, type WholeMode, wholeMode } from './testing/whole-mode.ts';
 

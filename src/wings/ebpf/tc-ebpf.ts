@@ -1,6 +1,6 @@
 import { hooksInFront } from './hooks-in-front.ts';
 import { PACKET_HOOKS_PART } from './hooks-part.ts';
-import { PodNetwork } from './plane/maps/pod-network.ts';
+import { PodNetwork } from './plane/maps/pod-network-entry.ts';
 
 export const TC_EBPF = hooksInFront({
   name: 'tc-ebpf',

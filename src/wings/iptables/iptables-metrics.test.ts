@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { metricsOf, sampleOf } from '../../agent/metrics/testing/told.ts';
+import { metricsOf, sampleOf } from '../../agent/metrics/testing/told-metrics.ts';
 import { IptablesMetrics } from './iptables-metrics.ts';
 
 it('counts the rules of each table, and those of the last transaction', async () => {

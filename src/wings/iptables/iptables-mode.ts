@@ -1,8 +1,8 @@
 import type { Desired } from '../../dataplanes/contract.ts';
 import { type Family, type Forwarding, servicePortKey } from '../../forwarding/model.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
-import { NftConnection } from '../../linux/nftables/connection.ts';
-import type { TableFamily } from '../../linux/nftables/protocol.ts';
+import { NftConnection } from '../../linux/nftables/nft-connection.ts';
+import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
 import {
   BACKENDS,
   IPTABLES_TABLES,
@@ -11,18 +11,18 @@ import {
 } from '../../linux/xtables/iptables-programs.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
-import type { Page, PageChain } from '../../modes/pages/page.ts';
+import type { Page, PageChain } from '../../modes/pages/rendered-page.ts';
 import type { Part, Surroundings } from '../../modes/part.ts';
 import type { ModeProof, TracedRule } from '../../modes/proof/mode-proof.ts';
 import { NETLINK_NEEDS } from '../../modes/service-needs.ts';
 import { IptablesMetrics } from './iptables-metrics.ts';
 import type { PacketCounter } from './packet-metrics.ts';
+import { IptablesPlane } from './plane/iptables-plane.ts';
+import { type ChainVisit, type FrontendWalk, walkRow, wayOf } from './plane/iptables-walk.ts';
 import { readPacketCounts } from './plane/packet-counts.ts';
-import { IptablesPlane } from './plane/plane.ts';
-import { renderedTables, restoreText, USUAL_ABILITIES } from './plane/render.ts';
+import { renderedTables, restoreText, USUAL_ABILITIES } from './plane/render-iptables.ts';
 import { targetOf } from './plane/rule.ts';
 import { ruleSentence } from './plane/sentences.ts';
-import { type ChainVisit, type FrontendWalk, walkRow, wayOf } from './plane/walk.ts';
 
 const CHAIN_PREFIX = 'KUBE-';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { bring, newPlane } from '../../dataplanes/nftables/testing/kernel.ts';
+import { bring, newPlane } from '../../dataplanes/nftables/testing/nftables-kernel.ts';
 import type { Endpoint, Forwarding, Outcome, SourceClass } from '../../forwarding/model.ts';
-import { WITHOUT_IPVS } from '../../linux/ipvs/testing/kernel-ipvs.ts';
+import { WITHOUT_IPVS } from '../../linux/ipvs/testing/load-ipvs.ts';
 import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';
 import type { CapturedFrontend } from './plane/capture/frontend.ts';
 import {

@@ -1,5 +1,5 @@
 import { type Failure, failureOf } from '../../agent/failure.ts';
-import type { IpvsReport } from './plane/report.ts';
+import type { IpvsReport } from './plane/ipvs-report.ts';
 
 /** What mode ipvs adds to the page of `fairlead status`; one of the two. */
 export interface IpvsFields {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Forwarding } from '../../forwarding/model.ts';
-import { ipvsadmLines, WITHOUT_IPVS } from '../../linux/ipvs/testing/kernel-ipvs.ts';
+import { ipvsadmLines, WITHOUT_IPVS } from '../../linux/ipvs/testing/load-ipvs.ts';
 import { run } from '../../linux/netlink/testing/own-namespace.ts';
 import { NFTABLES } from '../../modes/nftables.ts';
 import { until } from '../../time/testing/until.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { metricsOf, sampleOf } from '../../agent/metrics/testing/told.ts';
+import { metricsOf, sampleOf } from '../../agent/metrics/testing/told-metrics.ts';
 import type { Clock } from '../../time/clock.ts';
 import { IpvsMetrics } from './ipvs-metrics.ts';
-import type { IpvsReport } from './plane/report.ts';
+import type { IpvsReport } from './plane/ipvs-report.ts';
 
 const REPORT: IpvsReport = {
   virtualServers: 12,

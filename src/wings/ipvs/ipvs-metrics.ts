@@ -1,7 +1,7 @@
 import { PacedRead } from '../../agent/metrics/paced-read.ts';
 import type { MetricSet } from '../../agent/metrics.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { IpvsReport } from './plane/report.ts';
+import type { IpvsReport } from './plane/ipvs-report.ts';
 
 export interface IpvsReading {
   read(): Promise<IpvsReport>;

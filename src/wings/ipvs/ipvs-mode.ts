@@ -13,9 +13,9 @@ import { IpvsMetrics } from './ipvs-metrics.ts';
 import { ipvsPages, rawIpvs } from './ipvs-pages.ts';
 import { IPVS_PART, type IpvsSurroundings, openIpvs, prepareIpvs } from './ipvs-part.ts';
 import { openOwnSockets } from './own-sockets.ts';
+import { TABLE_NAME as CAPTURE_TABLE_NAME } from './plane/capture/capture-sets.ts';
 import { Captures } from './plane/capture/captures.ts';
-import { TABLE_NAME as CAPTURE_TABLE_NAME } from './plane/capture/sets.ts';
-import { IpvsFlows } from './plane/flows.ts';
+import { IpvsFlows } from './plane/ipvs-flow-table.ts';
 import { unevenChoiceOf } from './scheduler-words.ts';
 
 const BEHIND = nftablesProof(({ facts }) => facts);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { IPVS_SCHEDULERS } from '../../config/ipvs-schedulers.ts';
-import { FACTS, row } from '../../dataplanes/nftables/testing/rows.ts';
+import { FACTS, row } from '../../dataplanes/nftables/testing/nftables-rows.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { defaultScheduler, SCHEDULER_NAMES } from '../../forwarding/scheduler.ts';
-import type { Page } from '../../modes/pages/page.ts';
+import type { Page } from '../../modes/pages/rendered-page.ts';
 import { ipvsPages, rawIpvs } from './ipvs-pages.ts';
 import { schedulerWords } from './scheduler-words.ts';
 

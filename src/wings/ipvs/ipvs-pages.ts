@@ -7,16 +7,16 @@ import {
   servicePortKey,
 } from '../../forwarding/model.ts';
 import type { Scheduler } from '../../forwarding/scheduler.ts';
-import type { IpvsProtocol, VirtualServer } from '../../linux/ipvs/model.ts';
+import type { IpvsProtocol, VirtualServer } from '../../linux/ipvs/ipvs-model.ts';
 import { nftablesPages } from '../../modes/pages/nftables-pages.ts';
-import type { Page, PageElement, PageFrontend } from '../../modes/pages/page.ts';
+import type { Page, PageElement, PageFrontend } from '../../modes/pages/rendered-page.ts';
 import { captureWords, ipvsWords, isAt } from './ipvs-words.ts';
-import { capturedElement } from './plane/capture/elements.ts';
-import { renderCapture } from './plane/capture/render.ts';
-import { setSpec, TABLE_NAME, TABLE_OF_FAMILY } from './plane/capture/sets.ts';
-import { Claims } from './plane/claims.ts';
-import { nodePortAddresses } from './plane/node-port-addresses.ts';
+import { capturedElement } from './plane/capture/capture-elements.ts';
+import { setSpec, TABLE_NAME, TABLE_OF_FAMILY } from './plane/capture/capture-sets.ts';
+import { renderCapture } from './plane/capture/render-capture.ts';
+import { nodePortAddresses } from './plane/ipvs-node-port-addresses.ts';
 import { ownServiceAddresses } from './plane/own-service-addresses.ts';
+import { Claims } from './plane/server-claims.ts';
 import { type Translation, type WantedServer, wantedServers } from './plane/wanted.ts';
 
 /** The rules behind, in words what IPVS does in front of them, and the same as commands. */

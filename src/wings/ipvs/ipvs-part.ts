@@ -2,26 +2,26 @@ import type { IpvsSettings } from '../../config/settings.ts';
 import { defaultScheduler } from '../../forwarding/scheduler.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
-import { withIpvs } from '../../linux/ipvs/errors.ts';
-import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
-import { listAddresses } from '../../linux/ipvs/list-addresses.ts';
-import { markFlows } from '../../linux/ipvs/mark-flows.ts';
+import { withIpvs } from '../../linux/ipvs/ipvs-error.ts';
 import {
   type Ipvs,
   type IpvsTimeouts,
   type VirtualServerKey,
   virtualServerId,
-} from '../../linux/ipvs/model.ts';
+} from '../../linux/ipvs/ipvs-model.ts';
+import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
+import { listAddresses } from '../../linux/ipvs/list-addresses.ts';
+import { markFlows } from '../../linux/ipvs/mark-flows.ts';
 import type { NeededSysctl } from '../../linux/needed-sysctl.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import { SysctlError } from '../../linux/sysctl-error.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
 import type { Part, Surroundings } from '../../modes/part.ts';
 import { Captures } from './plane/capture/captures.ts';
+import { IpvsPlane } from './plane/ipvs-plane.ts';
 import { flowsThrough } from './plane/kube-proxy/ipvs-flows.ts';
+import { KUBE_PROXY_DEVICE } from './plane/kube-proxy/kube-proxy-names.ts';
 import { findLeftovers } from './plane/kube-proxy/leftovers.ts';
-import { KUBE_PROXY_DEVICE } from './plane/kube-proxy/names.ts';
-import { IpvsPlane } from './plane/plane.ts';
 
 const FLOWS_DEADLINE_MS = 60_000;
 

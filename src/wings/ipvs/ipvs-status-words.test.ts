@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { snapshotWith } from '../../agent/servers/testing/conditions.ts';
-import { statusView } from '../../commands/status/view.ts';
+import { snapshotWith } from '../../agent/servers/testing/example-conditions.ts';
+import { statusView } from '../../commands/status/status-view.ts';
 import { IPVS_STATUS_WORDS, type IpvsPage } from './ipvs-status-words.ts';
-import type { IpvsReport } from './plane/report.ts';
+import type { IpvsReport } from './plane/ipvs-report.ts';
 
 const REPORT: IpvsReport = {
   virtualServers: 12,

@@ -1,10 +1,10 @@
 import type { StatusPage } from '../../agent/status-page.ts';
-import { countText, heads } from '../../commands/status/words.ts';
+import { countText, heads } from '../../commands/status/status-texts.ts';
 import { wrapped } from '../../commands/terminal/fit.ts';
 import { formatWrappedTable } from '../../commands/text-table.ts';
 import type { StatusWords, Trouble } from '../../modes/status-words.ts';
 import type { IpvsFields } from './ipvs-fields.ts';
-import type { IpvsReport } from './plane/report.ts';
+import type { IpvsReport } from './plane/ipvs-report.ts';
 import type { DeclinedRows } from './plane/room.ts';
 
 /** Schedulers named in the line; `-v` has all. */

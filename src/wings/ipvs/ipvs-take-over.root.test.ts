@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { KernelIpvs } from '../../linux/ipvs/kernel-ipvs.ts';
-import { ipvsadmLines, WITHOUT_IPVS } from '../../linux/ipvs/testing/kernel-ipvs.ts';
+import { ipvsadmLines, WITHOUT_IPVS } from '../../linux/ipvs/testing/load-ipvs.ts';
 import { ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { findLink } from '../../linux/route/change-links.ts';
 import { SERVED_PORT } from '../../linux/testing/hosts/host.ts';

@@ -1,7 +1,7 @@
 import type { Forwarding, Frontend, Outcome, SourceClass } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
 import { canDrain, type Scheduler } from '../../forwarding/scheduler.ts';
-import type { PageWords } from '../../modes/pages/page.ts';
+import type { PageWords } from '../../modes/pages/rendered-page.ts';
 import type { CapturedFrontend } from './plane/capture/frontend.ts';
 import { MOST_DESTINATIONS, type WantedServer } from './plane/wanted.ts';
 import { schedulerWords } from './scheduler-words.ts';

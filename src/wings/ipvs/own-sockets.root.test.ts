@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { enterOwnNetwork, run } from '../../linux/netlink/testing/own-namespace.ts';
-import { NftConnection } from '../../linux/nftables/connection.ts';
-import { listenToNftables } from '../../linux/nftables/events.ts';
+import { NftConnection } from '../../linux/nftables/nft-connection.ts';
+import { listenToNftables } from '../../linux/nftables/nftables-events.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
 import { openOwnSockets } from './own-sockets.ts';
 

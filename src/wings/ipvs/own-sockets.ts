@@ -1,4 +1,4 @@
-import type { Netlink, NetlinkListener } from '../../linux/netlink/socket.ts';
+import type { Netlink, NetlinkListener } from '../../linux/netlink/netlink-socket.ts';
 
 type Open = (kind: 'requests' | 'events') => Netlink;
 

@@ -1,7 +1,7 @@
 import { printJson, printPage } from '../../commands/terminal/print.ts';
 import { askNodes, type NodeAnswer } from './ask-nodes.ts';
+import type { Reached } from './nodes-options.ts';
 import { exitFor, type NodesTable, nodesData, nodesText } from './nodes-view.ts';
-import type { Reached } from './options.ts';
 
 /** A question to every node whose answers stand in one table. */
 export interface TableQuestion<T> {

@@ -14,8 +14,8 @@ import {
 } from './debug-pod/through-pod.ts';
 import { type Page, printPageOf, readPage } from './explain-page.ts';
 import { interruptible } from './interruptible.ts';
+import type { Reached } from './nodes-options.ts';
 import { nodesData, widthNow } from './nodes-view.ts';
-import type { Reached } from './options.ts';
 import { recordSaid } from './said.ts';
 
 interface Asked {

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { failOnLostOutput } from '../../commands/lost-output.ts';
 import { runCommands } from '../../commands/program.ts';
-import { nodesDiffCommand } from './diff.ts';
-import { nodesDoctorCommand } from './doctor.ts';
-import { nodesExplainCommand } from './explain.ts';
-import { nodesHistoryCommand } from './history.ts';
-import { nodesStatusCommand } from './status.ts';
+import { nodesDiffCommand } from './nodes-diff.ts';
+import { nodesDoctorCommand } from './nodes-doctor.ts';
+import { nodesExplainCommand } from './nodes-explain.ts';
+import { nodesHistoryCommand } from './nodes-history.ts';
+import { nodesStatusCommand } from './nodes-status.ts';
+import { nodeViewCommand } from './nodes-view-command.ts';
 import { backCommand, swapCommand } from './swap.ts';
 import { nodesTopCommand } from './top.ts';
-import { nodeViewCommand } from './view.ts';
 
 const PLUGIN_ABOUT =
   'Fairlead on all nodes of a cluster, by kubectl exec into the pods of its agents';

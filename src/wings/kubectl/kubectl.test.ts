@@ -6,11 +6,11 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Command } from 'commander';
 import { type CommandRun, runCommand } from '../../commands/basis/testing/run-command.ts';
 import { RunningProgram } from '../../linux/running-program.ts';
-import { nodesDiffCommand } from './diff.ts';
-import { nodesDoctorCommand } from './doctor.ts';
-import { nodesExplainCommand } from './explain.ts';
 import type { Kubectl } from './kubectl.ts';
-import { nodesStatusCommand } from './status.ts';
+import { nodesDiffCommand } from './nodes-diff.ts';
+import { nodesDoctorCommand } from './nodes-doctor.ts';
+import { nodesExplainCommand } from './nodes-explain.ts';
+import { nodesStatusCommand } from './nodes-status.ts';
 import { type PlantedCluster, PlantedKubectl } from './testing/planted-kubectl.ts';
 
 async function run(

@@ -4,16 +4,16 @@ import { colours } from '../../commands/terminal/colour.ts';
 import { printJson, printNote, printPage } from '../../commands/terminal/print.ts';
 import { interruptible } from './interruptible.ts';
 import { type Kubectl, openKubectl } from './kubectl.ts';
+import { addClusterOptions, MS_PER_SECOND, timeoutOption } from './nodes-options.ts';
 import { widthNow } from './nodes-view.ts';
-import { addClusterOptions, MS_PER_SECOND, timeoutOption } from './options.ts';
 import { backSteps } from './swap/back-steps.ts';
-import { imageOf, isParked } from './swap/checks.ts';
 import { type Asking, readDaemonSet } from './swap/daemon-sets.ts';
 import { podSpecOf, usualImage } from './swap/manifests.ts';
 import { findKubeProxy } from './swap/prerequisites.ts';
 import { runSteps, type StepListener } from './swap/run-steps.ts';
 import type { Step, StepResult } from './swap/step.ts';
 import { beginText, endText, resultData } from './swap/steps-view.ts';
+import { imageOf, isParked } from './swap/swap-checks.ts';
 import { swapSteps } from './swap/swap-steps.ts';
 
 interface SwapOptions {

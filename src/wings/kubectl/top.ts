@@ -6,8 +6,8 @@ import { visible } from '../../commands/terminal/visible.ts';
 import { formatWrappedTable } from '../../commands/text-table.ts';
 import { askNodes, type NodeAnswer } from './ask-nodes.ts';
 import type { Kubectl } from './kubectl.ts';
+import { addNodesOptions, type NodesOptions, reach } from './nodes-options.ts';
 import { exitFor, nodesData, silentLines, widthNow } from './nodes-view.ts';
-import { addNodesOptions, type NodesOptions, reach } from './options.ts';
 import { recordSaid, saidCount } from './said.ts';
 import { type ClusterRow, clusterRows, clusterTotals, type NodeTick } from './top-rows.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DatedEntry } from '../../agent/history/page.ts';
+import type { DatedEntry } from '../../agent/history/history-page.ts';
 import { runCommand } from '../../commands/basis/testing/run-command.ts';
-import { nodesHistoryCommand } from './history.ts';
+import { nodesHistoryCommand } from './nodes-history.ts';
 import { PlantedKubectl } from './testing/planted-kubectl.ts';
 import { nodesTopCommand } from './top.ts';
 

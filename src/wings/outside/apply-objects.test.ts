@@ -11,8 +11,8 @@ import {
   type ObjectClient,
 } from './apply-objects.ts';
 import { clusterId } from './cluster-id.ts';
+import { identityOf, rightsFor } from './machine-rights.ts';
 import { readRecord } from './record.ts';
-import { identityOf, rightsFor } from './rights.ts';
 
 const RIGHTS = { name: 'fairlead-db1', namespace: 'kube-system', readsNamespaces: false };
 const WIDE = rightsFor({ ...RIGHTS, scope: undefined, canRenew: true });

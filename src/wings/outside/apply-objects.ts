@@ -1,7 +1,8 @@
 import type { JsonRecord } from '../../cluster/json.ts';
 import { recordAt, textAt } from '../../cluster/json.ts';
-import type { RestClient } from '../../cluster/rest.ts';
+import type { RestClient } from '../../cluster/rest-client.ts';
 import { CommandError } from '../../commands/command-error.ts';
+import { identityOf, type Manifest, OUTSIDE_LABELS, pathOf } from './machine-rights.ts';
 import {
   addToRecord,
   dropFromRecord,
@@ -9,7 +10,6 @@ import {
   type RecordedObject,
   readRecord,
 } from './record.ts';
-import { identityOf, type Manifest, OUTSIDE_LABELS, pathOf } from './rights.ts';
 
 export type Done = 'created' | 'changed' | 'unchanged' | 'deleted';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
-import { Connection } from '../../cluster/connection.ts';
-import { RestClient } from '../../cluster/rest.ts';
+import { Connection } from '../../cluster/api-connection.ts';
+import { RestClient } from '../../cluster/rest-client.ts';
 import { FakeApiServer } from '../../cluster/testing/fake-api-server.ts';
 import { openAccess } from '../../cluster/testing/open-access.ts';
 import { missingNamespaces, readClusterFacts } from './cluster-facts.ts';

@@ -1,5 +1,5 @@
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../../cluster/json.ts';
-import type { RestClient } from '../../cluster/rest.ts';
+import type { RestClient } from '../../cluster/rest-client.ts';
 import { coveringRanges } from './ranges.ts';
 
 /** What the files of a machine outside need to know of the cluster. */

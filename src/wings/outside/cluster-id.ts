@@ -1,5 +1,5 @@
 import { recordAt, textAt } from '../../cluster/json.ts';
-import type { RestClient } from '../../cluster/rest.ts';
+import type { RestClient } from '../../cluster/rest-client.ts';
 import { CommandError } from '../../commands/command-error.ts';
 
 const NAMESPACE = '/api/v1/namespaces/kube-system';

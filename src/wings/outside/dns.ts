@@ -1,18 +1,18 @@
 import { Argument, Command, Option } from 'commander';
 import { printJson, printPage, printWarning } from '../../commands/terminal/print.ts';
 import { applyDns } from './dns/apply.ts';
+import { hasLink, raiseLink, removeLink } from './dns/dns-link.ts';
+import { collectServer, type DnsOptions, domainFrom, findPlan } from './dns/dns-options.ts';
+import { DNS_LINK } from './dns/dns-plan.ts';
+import { appliedView, leakText, printData, printView, undoneView } from './dns/dns-view.ts';
 import { findLeaks } from './dns/leaks.ts';
-import { hasLink, raiseLink, removeLink } from './dns/link.ts';
-import { collectServer, type DnsOptions, domainFrom, findPlan } from './dns/options.ts';
-import { DNS_LINK } from './dns/plan.ts';
 import { configureLink, listScopes } from './dns/resolvectl.ts';
 import { readResolver } from './dns/resolver.ts';
 import { undoDns } from './dns/undo.ts';
-import { appliedView, leakText, printData, printView, undoneView } from './dns/view.ts';
 import { rootOption } from './init-options.ts';
+import { programOf } from './init-preflight.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { CONFIG_FILE, THIS_MACHINE } from './paths.ts';
-import { programOf } from './preflight.ts';
 
 const PROBLEMS_EXIT = 3;
 const ACTIONS = {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseCidr } from '../../addresses/cidr.ts';
 import { DEFAULT_MODE, MODE_NAMES, type ModeName } from '../../config/modes.ts';
-import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../labels/names.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelValue } from '../../labels/api-names.ts';
 import { parseSelector } from '../../labels/selector.ts';
 import { parseSubject, type Subject } from './laptop-rights.ts';
 import { THIS_MACHINE } from './paths.ts';

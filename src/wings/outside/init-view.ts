@@ -1,14 +1,14 @@
 import { Document, isScalar, visit } from 'yaml';
-import { countText } from '../../commands/status/words.ts';
+import { countText } from '../../commands/status/status-texts.ts';
 import { formatTextTable } from '../../commands/text-table.ts';
 import { type DoneObject, objectText } from './apply-objects.ts';
 import type { ClusterFacts } from './cluster-facts.ts';
-import { spanText } from './dates.ts';
 import type { InitOptions } from './init-options.ts';
+import type { Plan } from './init-plan.ts';
 import type { DoneFile } from './install-files.ts';
+import type { Manifest } from './machine-rights.ts';
 import { TOKEN_FILE } from './paths.ts';
-import type { Plan } from './plan.ts';
-import type { Manifest } from './rights.ts';
+import { spanText } from './token-dates.ts';
 
 /** What was found and decided, as rows of two columns. */
 export function factsTable(plan: Plan, facts: ClusterFacts, options: InitOptions): string {

@@ -1,20 +1,15 @@
 import { Command } from 'commander';
 import type { ClusterAccess } from '../../cluster/access.ts';
-import { Connection } from '../../cluster/connection.ts';
-import { ClusterError } from '../../cluster/errors.ts';
-import { RestClient } from '../../cluster/rest.ts';
+import { Connection } from '../../cluster/api-connection.ts';
+import { ClusterError } from '../../cluster/cluster-error.ts';
+import { RestClient } from '../../cluster/rest-client.ts';
 import { CommandError } from '../../commands/command-error.ts';
-import { accessOf, accessWarningText } from '../../commands/source.ts';
+import { accessOf, accessWarningText } from '../../commands/open-source.ts';
 import { printData, printNote, printWarning } from '../../commands/terminal/print.ts';
-import { modeNamed } from '../../modes/registry.ts';
+import { modeNamed } from '../../modes/mode-registry.ts';
 import { type ClusterFacts, missingNamespaces, readClusterFacts } from './cluster-facts.ts';
 import { addInitOptions, type InitOptions } from './init-options.ts';
-import { factsTable, fileText, manifestsText } from './init-view.ts';
-import { install } from './install.ts';
-import { laptopRights } from './laptop-rights.ts';
-import { oneAtATime } from './one-at-a-time.ts';
-import { THIS_MACHINE } from './paths.ts';
-import { makePlan, type Plan } from './plan.ts';
+import { makePlan, type Plan } from './init-plan.ts';
 import {
   assertServiceRanges,
   hasProgram,
@@ -25,7 +20,12 @@ import {
   missingProgramError,
   planWarnings,
   programOf,
-} from './preflight.ts';
+} from './init-preflight.ts';
+import { factsTable, fileText, manifestsText } from './init-view.ts';
+import { install } from './install.ts';
+import { laptopRights } from './laptop-rights.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { THIS_MACHINE } from './paths.ts';
 
 const DEADLINE_MS = 120_000;
 

@@ -1,6 +1,9 @@
 import { dirname, relative } from 'node:path';
 import { CommandError } from '../../commands/command-error.ts';
 import type { Done } from './apply-objects.ts';
+import type { PlannedFile } from './init-plan.ts';
+import { below, STATE_FOLDER } from './paths.ts';
+import { addToRecord, fileEntry, fileState, type RecordedFile, readRecord } from './record.ts';
 import {
   makeFolder,
   missingFolders,
@@ -9,10 +12,7 @@ import {
   SECRET_FOLDER_MODE,
   textOf,
   writeAtomically,
-} from './files.ts';
-import { below, STATE_FOLDER } from './paths.ts';
-import type { PlannedFile } from './plan.ts';
-import { addToRecord, fileEntry, fileState, type RecordedFile, readRecord } from './record.ts';
+} from './write-files.ts';
 
 export interface DoneFile {
   readonly path: string;

@@ -1,25 +1,25 @@
-import { ClusterError } from '../../cluster/errors.ts';
+import { ClusterError } from '../../cluster/cluster-error.ts';
 import { recordAt } from '../../cluster/json.ts';
-import type { RestClient } from '../../cluster/rest.ts';
-import { countText } from '../../commands/status/words.ts';
+import type { RestClient } from '../../cluster/rest-client.ts';
+import { countText } from '../../commands/status/status-texts.ts';
 import { printNote, printPage, printWarning } from '../../commands/terminal/print.ts';
 import { systemClock } from '../../time/clock.ts';
 import { applyObjects, assertApplicable, type DoneObject, objectText } from './apply-objects.ts';
 import { clusterId } from './cluster-id.ts';
-import { dateText } from './dates.ts';
-import { DNS_LINK } from './dns/plan.ts';
-import { SECRET_FILE_MODE, textOf } from './files.ts';
+import { DNS_LINK } from './dns/dns-plan.ts';
 import type { InitOptions } from './init-options.ts';
+import type { Plan } from './init-plan.ts';
 import { countsText, doneTable } from './init-view.ts';
 import { assertOwnFiles, type DoneFile, installFile, makeFolders } from './install-files.ts';
 import { deletionCommands } from './off-view.ts';
 import { below, CONFIG_FILE, THIS_MACHINE, TOKEN_FILE, UNIT_NAME } from './paths.ts';
-import type { Plan } from './plan.ts';
 import { addToRecord, readRecord } from './record.ts';
 import { type ServiceManager, serviceManagerOf } from './service-manager.ts';
 import { isRenewalDue, tokenClaims } from './token-claims.ts';
+import { dateText } from './token-dates.ts';
 import { requestToken } from './token-renewal.ts';
 import { statusOrNothing, untilReady } from './wait-ready.ts';
+import { SECRET_FILE_MODE, textOf } from './write-files.ts';
 
 export interface Installation {
   readonly options: InitOptions;

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { isDnsLabel, isDnsSubdomain } from '../../labels/names.ts';
+import { isDnsLabel, isDnsSubdomain } from '../../labels/api-names.ts';
 import {
   ALL_SERVICES,
   type Manifest,
@@ -9,7 +9,7 @@ import {
   type Rule,
   SERVICE_CIDRS,
   SLICES,
-} from './rights.ts';
+} from './machine-rights.ts';
 
 /** Who gets the rights, as a binding names it. */
 export type Subject =

@@ -4,16 +4,16 @@ import { CommandError } from '../../commands/command-error.ts';
 import { assertNetAdmin } from '../../commands/run/machine.ts';
 import { runningInstance } from '../../commands/run/one-instance.ts';
 import { printWarning } from '../../commands/terminal/print.ts';
-import { ConfigError } from '../../config/errors.ts';
-import { buildConfig } from '../../config/load.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { buildConfig } from '../../config/load-config.ts';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
 import { DEFAULT_EBPF, type EbpfSettings } from '../../config/settings.ts';
 import { deleteLink } from '../../linux/route/change-links.ts';
-import { textOf } from './files.ts';
 import { below, CONFIG_FILE, THIS_MACHINE } from './paths.ts';
 import { dropFromRecord, type OutsideRecord } from './record.ts';
 import { removeFiles, removeRunFolder } from './remove-files.ts';
 import { type ServiceManager, serviceManagerOf } from './service-manager.ts';
+import { textOf } from './write-files.ts';
 
 export interface OffInput {
   readonly root: string;

@@ -1,19 +1,19 @@
 import { Command } from 'commander';
-import { Connection } from '../../cluster/connection.ts';
-import { RestClient } from '../../cluster/rest.ts';
+import { Connection } from '../../cluster/api-connection.ts';
+import { RestClient } from '../../cluster/rest-client.ts';
 import { CommandError } from '../../commands/command-error.ts';
-import { accessOf } from '../../commands/source.ts';
+import { accessOf } from '../../commands/open-source.ts';
 import { printNote, printPage, printWarning } from '../../commands/terminal/print.ts';
 import { deleteObjects } from './apply-objects.ts';
 import { clusterId } from './cluster-id.ts';
 import { rootOption } from './init-options.ts';
+import { OUTSIDE_LABELS } from './machine-rights.ts';
 import { assertStopped, errorText, offSteps } from './off-steps.ts';
 import { deletionCommands, offPage, unknownAccountText } from './off-view.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { THIS_MACHINE } from './paths.ts';
 import { type OutsideRecord, readRecord } from './record.ts';
 import { removeFolders, removeRecord } from './remove-files.ts';
-import { OUTSIDE_LABELS } from './rights.ts';
 import { serviceManagerOf } from './service-manager.ts';
 
 interface OffOptions {

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, rmSync, statSync } from 'node:fs';
-import { systemCode } from '../../cluster/errors.ts';
+import { systemCode } from '../../cluster/cluster-error.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import { lockByte } from '../../linux/process-lock.ts';
 import { THIS_MACHINE } from './paths.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { checkCommand } from './check.ts';
+import { checkCommand } from './check-command.ts';
 import { dnsCommand } from './dns.ts';
 import { initCommand } from './init.ts';
 import { offCommand } from './off.ts';

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { arrayAt, isRecord, type JsonRecord, parseJson, textAt } from '../../cluster/json.ts';
 import { CommandError } from '../../commands/command-error.ts';
+import { below, RECORD_FILE } from './paths.ts';
 import {
   makeFolder,
   orCommandError,
@@ -10,8 +11,7 @@ import {
   sha256Of,
   textOf,
   writeAtomically,
-} from './files.ts';
-import { below, RECORD_FILE } from './paths.ts';
+} from './write-files.ts';
 
 /**
  * What `fairlead outside` made on a machine and in its cluster. Each thing is added before it is

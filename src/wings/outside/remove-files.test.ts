@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { PUBLIC_FILE_MODE, TEMPORARY_SUFFIX } from './files.ts';
 import { assertOwnFiles, installFile, makeFolders } from './install-files.ts';
 import { deletionCommands, offPage, unknownAccountText } from './off-view.ts';
 import { below, CONFIG_FILE, UNIT_FILE } from './paths.ts';
 import { addToRecord, fileEntry, readRecord } from './record.ts';
 import { removeFiles, removeFolders, removeRecord } from './remove-files.ts';
+import { PUBLIC_FILE_MODE, TEMPORARY_SUFFIX } from './write-files.ts';
 
 const FILES = [
   { path: CONFIG_FILE, text: 'config\n', mode: PUBLIC_FILE_MODE },

@@ -1,9 +1,9 @@
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { systemCode } from '../../cluster/errors.ts';
-import { TEMPORARY_SUFFIX } from './files.ts';
+import { systemCode } from '../../cluster/cluster-error.ts';
 import { below, CONFIG_FOLDER, RECORD_FILE, STATE_FOLDER } from './paths.ts';
 import { dropFromRecord, dropRecord, fileState, type RecordedFile } from './record.ts';
+import { TEMPORARY_SUFFIX } from './write-files.ts';
 
 export interface RemovedFiles {
   readonly removed: readonly string[];

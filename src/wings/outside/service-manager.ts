@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { systemCode } from '../../cluster/errors.ts';
+import { systemCode } from '../../cluster/cluster-error.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import { runProgramToEnd } from '../../linux/run-program.ts';
 import { THIS_MACHINE } from './paths.ts';

@@ -1,9 +1,9 @@
 import { parseDocument } from 'yaml';
-import { systemCode } from '../../cluster/errors.ts';
-import { dateText, spanText } from './dates.ts';
-import { textOf } from './files.ts';
+import { systemCode } from '../../cluster/cluster-error.ts';
 import { KUBECONFIG_FILE, TOKEN_FILE } from './paths.ts';
 import { tokenClaims } from './token-claims.ts';
+import { dateText, spanText } from './token-dates.ts';
+import { textOf } from './write-files.ts';
 
 const FILES = { token: TOKEN_FILE, kubeconfig: KUBECONFIG_FILE };
 

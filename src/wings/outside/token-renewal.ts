@@ -1,12 +1,10 @@
 import type { ClusterAccess } from '../../cluster/access.ts';
-import { Connection } from '../../cluster/connection.ts';
-import { ClusterError, describeError, systemCode } from '../../cluster/errors.ts';
+import { Connection } from '../../cluster/api-connection.ts';
+import { ClusterError, describeError, systemCode } from '../../cluster/cluster-error.ts';
 import { recordAt, textAt } from '../../cluster/json.ts';
-import { RestClient } from '../../cluster/rest.ts';
+import { RestClient } from '../../cluster/rest-client.ts';
 import { CommandError } from '../../commands/command-error.ts';
 import type { Clock } from '../../time/clock.ts';
-import { dateText } from './dates.ts';
-import { SECRET_FILE_MODE, textOf, writeAtomically } from './files.ts';
 import {
   askAgainAtMs,
   isRenewalDue,
@@ -14,6 +12,8 @@ import {
   type TokenClaims,
   tokenClaims,
 } from './token-claims.ts';
+import { dateText } from './token-dates.ts';
+import { SECRET_FILE_MODE, textOf, writeAtomically } from './write-files.ts';
 
 export interface RenewalOptions {
   readonly tokenFile: string;

@@ -5,9 +5,9 @@ import { Secret } from '../../cluster/secret.ts';
 import { printData, printPage, printWarning } from '../../commands/terminal/print.ts';
 import { parseDurationMs } from '../../config/duration.ts';
 import { systemClock } from '../../time/clock.ts';
-import { dateText, spanText } from './dates.ts';
 import { TOKEN_FILE } from './paths.ts';
 import { isRenewalDue, tokenClaims } from './token-claims.ts';
+import { dateText, spanText } from './token-dates.ts';
 import { currentToken, readToken } from './token-renewal.ts';
 
 interface TokenOptions {

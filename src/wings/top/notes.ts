@@ -1,6 +1,6 @@
 import type { GroupedBy } from '../../commands/groupings.ts';
 import type { SourceClass } from '../../forwarding/model.ts';
-import type { SourceStates } from './figures.ts';
+import type { SourceStates } from './traffic-figures.ts';
 
 export interface Limits {
   readonly by: GroupedBy;

@@ -1,14 +1,14 @@
 import { networkInterfaces } from 'node:os';
 import type { AgentNode } from '../../agent/servers/agent-node.ts';
 import { CommandError } from '../../commands/command-error.ts';
-import { ownNetworkNamespace } from '../../commands/run/agent-node.ts';
+import { ownNetworkNamespace } from '../../commands/run/describe-agent-node.ts';
 import { addressBytes } from '../../linux/conntrack/address-bytes.ts';
 import { KernelConntrack } from '../../linux/conntrack/conntrack.ts';
 import { listenToNewFlows } from '../../linux/top/new-flows.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { systemClock } from '../../time/clock.ts';
 import { classByAddress } from './client-class.ts';
-import { TrafficWatch, type WatchOptions } from './watch.ts';
+import { TrafficWatch, type WatchOptions } from './traffic-watch.ts';
 
 /** New flows that are read in a second: a few percent of one CPU. */
 const EVENTS_PER_SECOND = 3_000;

@@ -1,7 +1,7 @@
 import type { FrontendOwners } from '../../flows/owners.ts';
 import type { Conntrack } from '../../linux/conntrack/conntrack.ts';
+import { TCP_CLOSE_WAIT, TCP_SYN_RECV } from '../../linux/conntrack/conntrack-protocol.ts';
 import type { Flow } from '../../linux/conntrack/flow.ts';
-import { TCP_CLOSE_WAIT, TCP_SYN_RECV } from '../../linux/conntrack/protocol.ts';
 import type { Tally } from './tally.ts';
 
 /** Counts every live flow of the Services: one pass over conntrack. */

@@ -4,16 +4,16 @@ import { readNode } from '../../agent/servers/status-client.ts';
 import { GROUPINGS, type GroupedBy } from '../../commands/groupings.ts';
 import { colours } from '../../commands/terminal/colour.ts';
 import { printData, printPage } from '../../commands/terminal/print.ts';
-import { Screen, type ScreenStream } from '../../commands/terminal/screen.ts';
+import { Screen, type ScreenStream } from '../../commands/terminal/terminal-screen.ts';
 import { visibleJson } from '../../commands/terminal/visible.ts';
 import { RUN_FOLDER, STATUS_SOCKET } from '../../config/run-folder.ts';
-import { modeOfAgent } from '../../modes/registry.ts';
+import { modeOfAgent } from '../../modes/mode-registry.ts';
 import { type Clock, systemClock } from '../../time/clock.ts';
-import type { Tick } from './figures.ts';
 import { assertSameConntrack, watchOf } from './open-watch.ts';
-import { agentSource } from './sources.ts';
-import { tickLines } from './view.ts';
-import type { TrafficWatch } from './watch.ts';
+import { tickLines } from './top-view.ts';
+import type { Tick } from './traffic-figures.ts';
+import { agentSource } from './traffic-sources.ts';
+import type { TrafficWatch } from './traffic-watch.ts';
 
 interface TopOptions {
   readonly by: GroupedBy;

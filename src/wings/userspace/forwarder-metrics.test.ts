@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { metricsOf, sampleOf } from '../../agent/metrics/testing/told.ts';
+import { metricsOf, sampleOf } from '../../agent/metrics/testing/told-metrics.ts';
 import { ForwarderMetrics } from './forwarder-metrics.ts';
 import type { ForwarderReport } from './plane/forwarder-report.ts';
 

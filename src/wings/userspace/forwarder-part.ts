@@ -1,17 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { RUN_FOLDER } from '../../config/run-folder.ts';
-import { NftablesPlane } from '../../dataplanes/nftables/plane.ts';
+import { NftablesPlane } from '../../dataplanes/nftables/nftables-plane.ts';
 import { openNetfilter } from '../../modes/netfilter.ts';
 import type { Part, Surroundings } from '../../modes/part.ts';
 import { RETURN_MARKS } from './plane/forwarder/return-path.ts';
+import { ForwarderPlane } from './plane/forwarder-plane.ts';
 import {
   deleteListenerRoutes,
   deleteReturnRoutes,
   keepListenerRoutes,
   routeHoldings,
 } from './plane/forwarder-routes.ts';
-import { ForwarderPlane } from './plane/plane.ts';
 import { readProgram } from './plane/start.ts';
 
 /** Beside the program as it is shipped; or from source. */

@@ -1,6 +1,6 @@
 import type { Forwarding, Frontend, Outcome, SourceClass } from '../../forwarding/model.ts';
 import { SOURCE_CLASSES } from '../../forwarding/model.ts';
-import type { PageWords } from '../../modes/pages/page.ts';
+import type { PageWords } from '../../modes/pages/rendered-page.ts';
 
 const FROM: Readonly<Record<SourceClass, string>> = {
   pod: 'from a pod',

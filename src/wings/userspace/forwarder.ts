@@ -3,10 +3,10 @@
  * run the same file.
  */
 import { isMainThread, workerData } from 'node:worker_threads';
-import { runForwarder } from './plane/forwarder/main.ts';
-import type { ThreadStart } from './plane/forwarder/messages.ts';
+import { runForwarder } from './plane/forwarder/forwarder-main.ts';
 import { runThread } from './plane/forwarder/thread/thread.ts';
-import type { ForwarderArguments } from './plane/protocol.ts';
+import type { ThreadStart } from './plane/forwarder/thread-messages.ts';
+import type { ForwarderArguments } from './plane/forwarder-protocol.ts';
 
 if (isMainThread) {
   await runForwarder({

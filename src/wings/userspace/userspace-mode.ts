@@ -10,7 +10,7 @@ import type { Mode } from '../../modes/mode.ts';
 import { NFTABLES_FAILURES, NFTABLES_PART, rawTable } from '../../modes/nftables.ts';
 import { openTwoParts } from '../../modes/open-parts.ts';
 import { nftablesPages } from '../../modes/pages/nftables-pages.ts';
-import type { Page } from '../../modes/pages/page.ts';
+import type { Page } from '../../modes/pages/rendered-page.ts';
 import type { ModeProof, ProcessConnection } from '../../modes/proof/mode-proof.ts';
 import { nftablesProof } from '../../modes/proof/nftables-proof.ts';
 import { NETLINK_NEEDS } from '../../modes/service-needs.ts';

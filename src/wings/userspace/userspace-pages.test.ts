@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FACTS, row } from '../../dataplanes/nftables/testing/rows.ts';
+import { FACTS, row } from '../../dataplanes/nftables/testing/nftables-rows.ts';
 import { servicePortKey } from '../../forwarding/model.ts';
 import { userspacePages } from './userspace-mode.ts';
 

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { condition, conditionsWith, snapshotWith } from '../../agent/servers/testing/conditions.ts';
-import { type StatusForm, statusView } from '../../commands/status/view.ts';
+import {
+  condition,
+  conditionsWith,
+  snapshotWith,
+} from '../../agent/servers/testing/example-conditions.ts';
+import { type StatusForm, statusView } from '../../commands/status/status-view.ts';
 import type { Attachment } from '../../dataplanes/contract.ts';
 import type { ForwarderProcess, ForwarderReport } from './plane/forwarder-report.ts';
 import { type ForwarderPage, USERSPACE_STATUS_WORDS } from './userspace-status-words.ts';

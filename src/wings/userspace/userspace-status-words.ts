@@ -1,5 +1,5 @@
 import type { StatusPage } from '../../agent/status-page.ts';
-import { bytesText, countText, heads, msText } from '../../commands/status/words.ts';
+import { bytesText, countText, heads, msText } from '../../commands/status/status-texts.ts';
 import { formatWrappedTable } from '../../commands/text-table.ts';
 import type { StatusWords, Trouble } from '../../modes/status-words.ts';
 import type { ForwarderReport } from './plane/forwarder-report.ts';

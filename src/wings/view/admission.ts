@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { ViewProblem } from './problem.ts';
+import { ViewProblem } from './view-problem.ts';
 
 /** The parts of a request that decide whether it is answered. */
 export interface Incoming {

@@ -3,10 +3,10 @@ import { readStatus } from '../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { isWell } from '../../commands/status/summary.ts';
 import { troublesOf } from '../../commands/status/trouble.ts';
-import { modeOfAgent, statusWordsOf } from '../../modes/registry.ts';
+import { modeOfAgent, statusWordsOf } from '../../modes/mode-registry.ts';
 import type { StatusWords } from '../../modes/status-words.ts';
-import { Rest } from '../top/rest.ts';
-import type { NodeAbout, Trouble } from './protocol/node.ts';
+import { Rest } from '../top/read-pause.ts';
+import type { NodeAbout, Trouble } from './protocol/node-hello.ts';
 import type { Propagation, RowsNow } from './protocol/tick.ts';
 
 /** Some modes ask the kernel for a status, which may have much to tell: then it is asked seldom. */

@@ -5,22 +5,22 @@ import type { SourceClass } from '../../forwarding/model.ts';
 import { conntrackFill, conntrackLosses } from '../../linux/conntrack/table-use.ts';
 import { kernelSysctls, type Sysctls } from '../../linux/sysctl.ts';
 import type { Mode } from '../../modes/mode.ts';
-import { modeOfAgent } from '../../modes/registry.ts';
+import { modeOfAgent } from '../../modes/mode-registry.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { ServiceFigures } from '../top/figures.ts';
 import { notesOf } from '../top/notes.ts';
 import { assertSameConntrack, watchOf } from '../top/open-watch.ts';
-import { type Gathered, serviceRows, totalsOf } from '../top/rows.ts';
-import { type AgentSource, agentSource, type Served } from '../top/sources.ts';
-import type { Reading, TrafficWatch } from '../top/watch.ts';
+import type { ServiceFigures } from '../top/traffic-figures.ts';
+import { type Gathered, serviceRows, totalsOf } from '../top/traffic-rows.ts';
+import { type AgentSource, agentSource, type Served } from '../top/traffic-sources.ts';
+import type { Reading, TrafficWatch } from '../top/traffic-watch.ts';
 import { AgentStatus, type StatusNow } from './agent-status.ts';
-import { changeOf } from './change.ts';
 import { ChangeFeed, type Fed } from './change-feed.ts';
 import { DotField, serviceOf, withoutPort } from './dots.ts';
 import { EndsOfFlows } from './ends.ts';
 import type { Ages, ConntrackNow, TickTotals, ViewTick } from './protocol/tick.ts';
 import { rounded } from './rounding.ts';
 import { readService, ServiceRows } from './service-rows.ts';
+import { changeOf } from './shown-change.ts';
 import { trafficMap } from './traffic-map.ts';
 
 export interface AgentWatchOptions {

@@ -1,4 +1,4 @@
-import type { DatedEntry, HistoryPage, HistoryRequest } from '../../agent/history/page.ts';
+import type { DatedEntry, HistoryPage, HistoryRequest } from '../../agent/history/history-page.ts';
 
 export type ReadHistory = (request: HistoryRequest) => Promise<HistoryPage>;
 

@@ -1,7 +1,7 @@
-import type { DatedEntry, HistoryPage } from '../../agent/history/page.ts';
-import { changeOf } from './change.ts';
+import type { DatedEntry, HistoryPage } from '../../agent/history/history-page.ts';
 import type { ReadHistory } from './change-feed.ts';
-import type { ChangesAnswer } from './protocol/changes.ts';
+import type { ChangesAnswer } from './protocol/changes-answer.ts';
+import { changeOf } from './shown-change.ts';
 
 export interface WantedChanges {
   /** Only what is older than this entry; undefined: the newest. */

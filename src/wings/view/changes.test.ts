@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DatedEntry, HistoryPage, HistoryRequest } from '../../agent/history/page.ts';
+import type { DatedEntry, HistoryPage, HistoryRequest } from '../../agent/history/history-page.ts';
 import { historyPath, parseHistoryPath } from '../../agent/servers/path-part.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { changesBefore } from './change-pages.ts';

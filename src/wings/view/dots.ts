@@ -1,7 +1,7 @@
 import type { ServedPort } from '../../agent/servers/traffic-pages.ts';
 import type { ServicePortKey } from '../../forwarding/model.ts';
 import { portNameOf } from '../top/served-owners.ts';
-import type { DotNamespace, DotState, Dots } from './protocol/dots.ts';
+import type { DotNamespace, DotState, Dots } from './protocol/dots-answer.ts';
 
 type Ports = readonly ServedPort[];
 

@@ -1,5 +1,5 @@
-import type { ServiceFigures } from '../top/figures.ts';
-import type { MapEnd } from './protocol/traffic.ts';
+import type { ServiceFigures } from '../top/traffic-figures.ts';
+import type { MapEnd } from './protocol/traffic-tick.ts';
 import { rounded } from './rounding.ts';
 import type { ServiceRows } from './service-rows.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ViewProblem } from './problem.ts';
+import { ViewProblem } from './view-problem.ts';
 
 export interface StreamLimits {
   readonly streams: number;

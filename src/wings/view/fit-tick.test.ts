@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Change } from './protocol/changes.ts';
+import type { Change } from './protocol/changes-answer.ts';
 import type { ViewTick } from './protocol/tick.ts';
-import type { MapService } from './protocol/traffic.ts';
+import type { MapService } from './protocol/traffic-tick.ts';
 import { fittedTick, MOST_TICK_BYTES } from './session.ts';
 
 const LONG = '"\u00e4'.repeat(300);

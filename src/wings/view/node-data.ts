@@ -1,25 +1,25 @@
 import { join } from 'node:path';
-import type { HistoryRequest } from '../../agent/history/page.ts';
+import type { HistoryRequest } from '../../agent/history/history-page.ts';
 import { readHistory, readNode } from '../../agent/servers/status-client.ts';
 import { findBasis } from '../../commands/basis/basis.ts';
 import { reportOn } from '../../commands/doctor/examine.ts';
-import { readPatient } from '../../commands/doctor/subject.ts';
-import { explainOnce, groundsFor, inquire, targetFrom } from '../../commands/explain/ask.ts';
+import { readPatient } from '../../commands/doctor/examined-subject.ts';
+import { explainOnce, groundsFor, inquire, targetFrom } from '../../commands/explain/inquire.ts';
 import { STATUS_SOCKET } from '../../config/run-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import { AgentStatus, nodeAbout } from './agent-status.ts';
 import { changesBefore } from './change-pages.ts';
-import { ViewProblem } from './problem.ts';
-import type { ChangesAnswer } from './protocol/changes.ts';
-import type { DoctorAnswer } from './protocol/doctor.ts';
-import type { NodeAbout } from './protocol/node.ts';
-import type { PathAnswer } from './protocol/path.ts';
-import type { ServiceAnswer } from './protocol/service.ts';
+import type { ChangesAnswer } from './protocol/changes-answer.ts';
+import type { DoctorAnswer } from './protocol/doctor-answer.ts';
+import type { NodeAbout } from './protocol/node-hello.ts';
+import type { PathAnswer } from './protocol/path-answer.ts';
+import type { ServiceAnswer } from './protocol/service-page.ts';
 import type { Hello } from './protocol/tick.ts';
 import { search } from './search.ts';
 import { servicePortAnswer } from './service-answer.ts';
 import type { Session } from './session.ts';
 import type { PathQuestion, ViewData } from './view-data.ts';
+import { ViewProblem } from './view-problem.ts';
 
 export interface NodeDataOptions {
   readonly runFolder: string;

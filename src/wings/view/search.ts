@@ -1,7 +1,7 @@
 import type { ServedPort } from '../../agent/servers/traffic-pages.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { DotField } from './dots.ts';
-import type { FoundService, SearchAnswer } from './protocol/dots.ts';
+import type { FoundService, SearchAnswer } from './protocol/dots-answer.ts';
 
 const MOST_FOUND = 50;
 /** Parts of an address or a port, with at least one digit. */

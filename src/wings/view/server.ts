@@ -6,9 +6,9 @@ import { CommandError } from '../../commands/command-error.ts';
 import { admit, type Guard, type Incoming } from './admission.ts';
 import { ConnectionPlaces, type PlaceLimits } from './connection-places.ts';
 import type { EventStreams } from './event-streams.ts';
-import { problemOf } from './problem.ts';
 import { problemResponse, SAFE_HEADERS, signedInResponse, type WholeResponse } from './response.ts';
-import { answer, type Site, TICKS_PATH } from './routes.ts';
+import { problemOf } from './view-problem.ts';
+import { answer, type Site, TICKS_PATH } from './view-routes.ts';
 
 export interface ViewServerOptions {
   /** 0: any free one. */

@@ -1,5 +1,5 @@
 import type { PagedRow } from '../../agent/servers/row-parts.ts';
-import { frontendText } from '../../commands/services/rows.ts';
+import { frontendText } from '../../commands/services/select-rows.ts';
 import type { Candidate } from '../../forwarding/candidates.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import {
@@ -10,15 +10,15 @@ import {
   servicePortName,
 } from '../../forwarding/model.ts';
 import { notServedText } from '../../forwarding/not-served-text.ts';
-import type { EndpointFigures } from '../top/figures.ts';
-import { type Gathered, serviceFigures } from '../top/rows.ts';
+import type { EndpointFigures } from '../top/traffic-figures.ts';
+import { type Gathered, serviceFigures } from '../top/traffic-rows.ts';
 import type {
   EndpointAnswer,
   FrontendAnswer,
   KernelState,
   OutcomeAnswer,
   ServicePortAnswer,
-} from './protocol/service.ts';
+} from './protocol/service-page.ts';
 import { rounded } from './rounding.ts';
 
 const MOST_ENDPOINTS = 300;

@@ -1,7 +1,7 @@
 import type { PagedRow } from '../../agent/servers/row-parts.ts';
 import { readRows } from '../../agent/servers/status-client.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
-import { Rest } from '../top/rest.ts';
+import { Rest } from '../top/read-pause.ts';
 
 /** Where an endpoint is. */
 export interface Place {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../time/clock.ts';
 import { AgentWatch, TICK_MS } from './agent-watch.ts';
-import { problemOf } from './problem.ts';
 import type { Problem } from './protocol/common.ts';
 import type { PastPoint, ViewTick } from './protocol/tick.ts';
+import { problemOf } from './view-problem.ts';
 
 export interface SessionOptions {
   readonly socketPath: string;

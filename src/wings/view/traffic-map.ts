@@ -1,8 +1,8 @@
 import type { SourceClass } from '../../forwarding/model.ts';
-import type { ServiceFigures } from '../top/figures.ts';
-import type { Gathered } from '../top/rows.ts';
+import type { ServiceFigures } from '../top/traffic-figures.ts';
+import type { Gathered } from '../top/traffic-rows.ts';
 import type { Ending, EndsOfFlows } from './ends.ts';
-import type { MapFlow, MapService, SourceRates, TrafficMap } from './protocol/traffic.ts';
+import type { MapFlow, MapService, SourceRates, TrafficMap } from './protocol/traffic-tick.ts';
 import { rounded, sumOfKnown } from './rounding.ts';
 
 const MOST_SHOWN = 10;

@@ -10,9 +10,9 @@ import { assertSameConntrack } from '../top/open-watch.ts';
 import { EventStreams } from './event-streams.ts';
 import { NodeData } from './node-data.ts';
 import { pageFolder, readPageFiles } from './page-files.ts';
-import { problemOf } from './problem.ts';
 import { type FirstEvent, openViewServer } from './server.ts';
 import { Session } from './session.ts';
+import { problemOf } from './view-problem.ts';
 
 interface ViewOptions {
   readonly port: number;

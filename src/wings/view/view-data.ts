@@ -1,9 +1,9 @@
-import type { ChangesAnswer } from './protocol/changes.ts';
-import type { DoctorAnswer } from './protocol/doctor.ts';
-import type { Dots, SearchAnswer } from './protocol/dots.ts';
-import type { NodeAbout } from './protocol/node.ts';
-import type { PathAnswer } from './protocol/path.ts';
-import type { ServiceAnswer } from './protocol/service.ts';
+import type { ChangesAnswer } from './protocol/changes-answer.ts';
+import type { DoctorAnswer } from './protocol/doctor-answer.ts';
+import type { Dots, SearchAnswer } from './protocol/dots-answer.ts';
+import type { NodeAbout } from './protocol/node-hello.ts';
+import type { PathAnswer } from './protocol/path-answer.ts';
+import type { ServiceAnswer } from './protocol/service-page.ts';
 import type { Hello } from './protocol/tick.ts';
 
 export interface PathQuestion {

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import { BpfError } from '../../../../src/linux/ebpf/errors.ts';
+import { BpfError } from '../../../../src/linux/ebpf/bpf-error.ts';
 import type { BpfMap } from '../../../../src/linux/ebpf/map.ts';
-import { Tables } from '../../../../src/wings/ebpf/plane/maps/tables.ts';
+import { Tables } from '../../../../src/wings/ebpf/plane/maps/open-tables.ts';
 import type { Failures } from './failures.ts';
 
 const { ENOMEM } = constants.errno;

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import { NetlinkError } from '../../../../src/linux/netlink/errors.ts';
-import type { Netlink } from '../../../../src/linux/netlink/socket.ts';
+import { NetlinkError } from '../../../../src/linux/netlink/netlink-error.ts';
+import type { Netlink } from '../../../../src/linux/netlink/netlink-socket.ts';
 import type { Failures } from './failures.ts';
 
 const { ENOBUFS } = constants.errno;

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type BpfLink, openPinnedLink } from '../../../../src/linux/ebpf/bpf-link.ts';
 import type { LinkInfo } from '../../../../src/linux/ebpf/info.ts';
-import { type BpfLink, openPinnedLink } from '../../../../src/linux/ebpf/link.ts';
-import { loadObject } from '../../../../src/linux/ebpf/load.ts';
+import { loadObject } from '../../../../src/linux/ebpf/load-object.ts';
 import type { BpfMap } from '../../../../src/linux/ebpf/map.ts';
 import { openPinnedMap } from '../../../../src/linux/ebpf/map-create.ts';
 import { parseObject } from '../../../../src/linux/ebpf/parse-object.ts';

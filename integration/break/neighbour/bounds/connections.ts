@@ -1,5 +1,5 @@
-import { ForwarderLink } from '../../../../src/wings/userspace/plane/link.ts';
-import type { Answers } from '../../../../src/wings/userspace/plane/protocol.ts';
+import { ForwarderLink } from '../../../../src/wings/userspace/plane/forwarder-link.ts';
+import type { Answers } from '../../../../src/wings/userspace/plane/forwarder-protocol.ts';
 import { currentSockets } from '../../../../src/wings/userspace/plane/run-files.ts';
 import { ClientPorts } from '../../faults/plane/connections.ts';
 import { HeldConnections } from '../../faults/plane/held-connections.ts';

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { runHealthServer } from '../health-server.ts';
-import { conditionsWith } from './conditions.ts';
-import { budgetOfTest } from './serving.ts';
+import { conditionsWith } from './example-conditions.ts';
+import { budgetOfTest } from './serving-server.ts';
 
 /**
  * A thread with a health server, whose event loop is blocked from a message on until it is woken.

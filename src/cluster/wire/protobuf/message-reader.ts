@@ -1,5 +1,5 @@
 import { Cursor, MalformedMessage, WIRE } from './cursor.ts';
-import type { Field, Shape } from './shape.ts';
+import type { Field, Shape } from './message-shape.ts';
 import { TextCache } from './text-cache.ts';
 
 /** The JSON shape, except that times are in milliseconds. */

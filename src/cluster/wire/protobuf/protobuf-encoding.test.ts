@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Kind } from '../../kinds.ts';
 import { Interner } from '../../narrow/interner.ts';
 import { narrow } from '../../narrow/narrow.ts';
+import type { Kind } from '../../object-kinds.ts';
 import { envelope, eventFrame, writeMessage } from '../../testing/protobuf.ts';
 import type { WatchEvent } from '../../watch-event.ts';
 import { PROTOBUF_ENCODING } from './protobuf-encoding.ts';

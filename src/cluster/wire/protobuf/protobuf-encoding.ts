@@ -1,9 +1,9 @@
 import { arrayAt, recordAt, textAt } from '../../json.ts';
-import type { Kind } from '../../kinds.ts';
+import type { Kind } from '../../object-kinds.ts';
 import { readStatus, readWatchEvent, type WatchEvent } from '../../watch-event.ts';
 import type { Encoding, EventReader, RawList } from '../encoding.ts';
 import { type Message, MessageReader } from './message-reader.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from './message-shape.ts';
 import {
   ENVELOPE_SHAPE,
   LIST_SHAPES,

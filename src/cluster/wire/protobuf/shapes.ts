@@ -1,4 +1,4 @@
-import type { Kind } from '../../kinds.ts';
+import type { Kind } from '../../object-kinds.ts';
 import {
   boolean,
   bytes,
@@ -10,7 +10,7 @@ import {
   text,
   texts,
   time,
-} from './shape.ts';
+} from './message-shape.ts';
 
 /**
  * The numbers of the API's fields, as `generated.proto` of k8s.io/api and k8s.io/apimachinery gives

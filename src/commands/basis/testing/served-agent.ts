@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { History } from '../../../agent/history/history.ts';
-import { historyPage } from '../../../agent/history/page.ts';
+import { historyPage } from '../../../agent/history/history-page.ts';
 import type { RowState } from '../../../agent/row-state.ts';
 import type { AgentNode } from '../../../agent/servers/agent-node.ts';
 import { RowPages } from '../../../agent/servers/row-pages.ts';
 import { runStatusSocket } from '../../../agent/servers/status-socket.ts';
-import { snapshotWith } from '../../../agent/servers/testing/conditions.ts';
+import { snapshotWith } from '../../../agent/servers/testing/example-conditions.ts';
 import type { StatusPage } from '../../../agent/status-page.ts';
-import { loadConfig } from '../../../config/load.ts';
+import { loadConfig } from '../../../config/load-config.ts';
 import { STATUS_SOCKET } from '../../../config/run-folder.ts';
 import { systemClock } from '../../../time/clock.ts';
 import { observeNode } from '../../desired.ts';
-import { agentNode } from '../../run/agent-node.ts';
+import { agentNode } from '../../run/describe-agent-node.ts';
 
 const ABSENT = { exists: false, endpoints: 0, ready: 0 };
 

@@ -5,14 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readStatus } from '../../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../../agent/status-page.ts';
 import { STATUS_SOCKET } from '../../../config/run-folder.ts';
-import { CHECKS } from '../../../doctor/checks.ts';
+import { CHECKS } from '../../../doctor/doctor-checks.ts';
 import type { Result } from '../../../doctor/finding.ts';
 import { runDoctorChecks } from '../../../doctor/run-doctor-checks.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
 import { type ChildProgram, startChild } from '../../../linux/testing/child-program.ts';
 import { isWell } from '../../status/summary.ts';
-import { readPatient } from '../subject.ts';
+import { readPatient } from '../examined-subject.ts';
 
 const MAIN = join(import.meta.dirname, '../../../main.ts');
 const SHOP = join(import.meta.dirname, 'shop.yaml');

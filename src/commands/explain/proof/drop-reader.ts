@@ -7,7 +7,7 @@ import { isOfConnection, type KnownConnection } from '../../../linux/drops/same-
 import { kernelSysctls, type Sysctls } from '../../../linux/sysctl.ts';
 import { SysctlError } from '../../../linux/sysctl-error.ts';
 import { sleep } from '../../../time/sleep.ts';
-import { dropWatch } from '../../../wings/registry.ts';
+import { dropWatch } from '../../../wings/wing-registry.ts';
 
 const PAUSE_MS = 10;
 const MOST_KEPT = 1024;

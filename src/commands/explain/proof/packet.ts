@@ -3,7 +3,7 @@ import type { AskedCase } from '../../../explain/explain.ts';
 import type { NotPermitted, ProvenPacket } from '../../../explain/proof/proof.ts';
 import type { Prediction } from '../../../forwarding/answer/prediction.ts';
 import type { Forwarding } from '../../../forwarding/model.ts';
-import { modeNamed } from '../../../modes/registry.ts';
+import { modeNamed } from '../../../modes/mode-registry.ts';
 import type { Basis } from '../../basis/basis.ts';
 import type { From } from '../from.ts';
 import { planProbe, type WantedProbe } from './probe-kind.ts';

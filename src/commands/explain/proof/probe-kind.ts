@@ -6,7 +6,7 @@ import { namespaceOfAddress } from '../../../linux/namespace-of-address.ts';
 import type { ModeProof } from '../../../modes/proof/mode-proof.ts';
 import type { Basis } from '../../basis/basis.ts';
 import { CommandError, WRONG_USAGE_EXIT } from '../../command-error.ts';
-import { ownNetworkNamespace } from '../../run/agent-node.ts';
+import { ownNetworkNamespace } from '../../run/describe-agent-node.ts';
 
 /** `--probe`; undefined: the gentlest that answers. */
 export type WantedProbe = ProbeKind | 'none' | undefined;

@@ -2,13 +2,13 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Desired } from '../../../dataplanes/contract.ts';
 import type { Observed, ProvenPacket } from '../../../explain/proof/proof.ts';
+import { familyOf } from '../../../forwarding/answer/connection-source.ts';
 import type { Destination, Found } from '../../../forwarding/answer/destination.ts';
-import { familyOf } from '../../../forwarding/answer/source.ts';
 import { endpointKey } from '../../../forwarding/endpoints.ts';
 import type { SourceClass } from '../../../forwarding/model.ts';
 import { KernelConntrack } from '../../../linux/conntrack/conntrack.ts';
+import { PROTOCOL_TCP, PROTOCOL_UDP } from '../../../linux/conntrack/conntrack-protocol.ts';
 import { findFlow, type SentPacket } from '../../../linux/conntrack/find-flow.ts';
-import { PROTOCOL_TCP, PROTOCOL_UDP } from '../../../linux/conntrack/protocol.ts';
 import type { ProbeAnswer } from '../../../linux/probe/answer-kinds.ts';
 import {
   type HeldPort,
@@ -23,7 +23,7 @@ import {
   sendSyn,
   startConnection,
 } from '../../../linux/probe/send-probe.ts';
-import { SocketError } from '../../../linux/sockets/errors.ts';
+import { SocketError } from '../../../linux/sockets/socket-error.ts';
 import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';
 import { leftAs } from '../../../linux/trace/left-as.ts';
 import {

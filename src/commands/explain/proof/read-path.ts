@@ -1,8 +1,8 @@
 import type { Desired } from '../../../dataplanes/contract.ts';
-import { observe } from '../../../explain/proof/observe.ts';
+import { observe } from '../../../explain/proof/observe-trace.ts';
 import type { ProvenPacket } from '../../../explain/proof/proof.ts';
+import { familyOf } from '../../../forwarding/answer/connection-source.ts';
 import type { Destination } from '../../../forwarding/answer/destination.ts';
-import { familyOf } from '../../../forwarding/answer/source.ts';
 import { listAllChains } from '../../../linux/nftables/filter-tables.ts';
 import type { ProbeAnswer } from '../../../linux/probe/answer-kinds.ts';
 import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';

@@ -1,6 +1,6 @@
 import { NamespaceError } from '../../../linux/inside-namespace.ts';
-import { NetlinkError } from '../../../linux/netlink/errors.ts';
-import { SocketError } from '../../../linux/sockets/errors.ts';
+import { NetlinkError } from '../../../linux/netlink/netlink-error.ts';
+import { SocketError } from '../../../linux/sockets/socket-error.ts';
 import { TraceError } from '../../../linux/trace/trace.ts';
 
 /** What a missing permission or feature of the kernel says; undefined: another error. */

@@ -2,11 +2,11 @@ import type { AskedCase } from '../../../explain/explain.ts';
 import type { Prediction } from '../../../forwarding/answer/prediction.ts';
 import { endpointKey } from '../../../forwarding/endpoints.ts';
 import type { Endpoint, Forwarding } from '../../../forwarding/model.ts';
-import { modeNamed } from '../../../modes/registry.ts';
+import { modeNamed } from '../../../modes/mode-registry.ts';
 import type { Basis } from '../../basis/basis.ts';
 import { printNote } from '../../terminal/print.ts';
 import { agentHindrance } from './probe-kind.ts';
-import { type Watched, watchTarget } from './watch.ts';
+import { type Watched, watchTarget } from './watch-target.ts';
 
 /** Waits for the next packet of a client to what was asked for; in words why there is none. */
 export async function watchFor(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readAttributes, readMessages, textOf } from '../../../linux/netlink/reader.ts';
 import { NftBatch } from '../../../linux/nftables/batch.ts';
 import { decodeElements } from '../../../linux/nftables/decode-elements.ts';
-import { ELEMENTS, MESSAGE } from '../../../linux/nftables/protocol.ts';
+import { ELEMENTS, MESSAGE } from '../../../linux/nftables/nftables-protocol.ts';
 
 const HEADER_BYTES = 4;
 

@@ -1,6 +1,6 @@
 import * as x from '../../../linux/nftables/expressions.ts';
+import { hostNumber } from './element-keys.ts';
 import { markText } from './element-text.ts';
-import { hostNumber } from './keys.ts';
 
 /** Any of these. `nft` prints the highest bit alone as a prefix of length one. */
 export function bitsText(what: string, bits: number): string {

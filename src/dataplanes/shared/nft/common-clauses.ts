@@ -1,11 +1,11 @@
 import * as x from '../../../linux/nftables/expressions.ts';
 import { sourceAddress } from '../../../linux/nftables/fields.ts';
-import type { TableFamily } from '../../../linux/nftables/protocol.ts';
+import type { TableFamily } from '../../../linux/nftables/nftables-protocol.ts';
 import type { PodDetection } from '../../contract.ts';
 import { SAID } from '../words.ts';
 import { bitsText, hasBits, setBits } from './bits.ts';
+import { hostNumber } from './element-keys.ts';
 import { markText } from './element-text.ts';
-import { hostNumber } from './keys.ts';
 import { isIn, packetAddresses } from './lookups.ts';
 import type { WordedClause } from './nft-rule.ts';
 import { compareRange, rangeText } from './prefix.ts';

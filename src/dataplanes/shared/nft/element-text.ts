@@ -1,6 +1,6 @@
 import { formatIp } from '../../../addresses/ip.ts';
 import { type Field, keyLength, paddedLength } from '../../../linux/nftables/fields.ts';
-import type { SetSpec, TableRef } from '../../../linux/nftables/objects.ts';
+import type { SetSpec, TableRef } from '../../../linux/nftables/nft-objects.ts';
 import type { Binary } from '../../../linux/nftables/userdata.ts';
 
 const PROTOCOL_NAMES: Readonly<Record<number, string>> = { 6: 'tcp', 17: 'udp', 132: 'sctp' };

@@ -1,8 +1,8 @@
 import * as x from '../../../linux/nftables/expressions.ts';
 import { destinationAddress, keyText, sourceAddress } from '../../../linux/nftables/fields.ts';
-import type { TableFamily } from '../../../linux/nftables/protocol.ts';
+import type { TableFamily } from '../../../linux/nftables/nftables-protocol.ts';
+import { frontendFields, hostNumber } from './element-keys.ts';
 import { markText } from './element-text.ts';
-import { frontendFields, hostNumber } from './keys.ts';
 import type { Clause } from './nft-rule.ts';
 
 /** What a lookup compares: fields of a packet in registers. */

@@ -1,9 +1,13 @@
 import { hash } from 'node:crypto';
 import type { NftBatch } from '../../../linux/nftables/batch.ts';
-import type { StoredChain, StoredRule, StoredSet } from '../../../linux/nftables/decode.ts';
+import type {
+  StoredChain,
+  StoredRule,
+  StoredSet,
+} from '../../../linux/nftables/decode-nftables.ts';
 import { dataTypeOf, keyLength } from '../../../linux/nftables/fields.ts';
-import type { BaseHook, SetSpec, TableRef } from '../../../linux/nftables/objects.ts';
-import { HOOK_NUMBER, SET_FLAG } from '../../../linux/nftables/protocol.ts';
+import type { BaseHook, SetSpec, TableRef } from '../../../linux/nftables/nft-objects.ts';
+import { HOOK_NUMBER, SET_FLAG } from '../../../linux/nftables/nftables-protocol.ts';
 import { setFlags, setUserdata } from '../../../linux/nftables/set-definition.ts';
 import type { Binary } from '../../../linux/nftables/userdata.ts';
 import { joined, type Rule, ruleText } from './nft-rule.ts';

@@ -1,5 +1,10 @@
 import { keyText } from '../../../linux/nftables/fields.ts';
-import type { BaseHook, SetElement, SetSpec, TableRef } from '../../../linux/nftables/objects.ts';
+import type {
+  BaseHook,
+  SetElement,
+  SetSpec,
+  TableRef,
+} from '../../../linux/nftables/nft-objects.ts';
 import { type Binary, shortened } from '../../../linux/nftables/userdata.ts';
 import { keyTextOf, valueTextOf } from './element-text.ts';
 import { ruleText } from './nft-rule.ts';

@@ -1,11 +1,11 @@
-import { nextMessages, readAcknowledgement } from '../../netlink/exchange.ts';
-import { openNetlink } from '../../netlink/socket.ts';
-import { NetlinkWriter } from '../../netlink/writer.ts';
+import { nextMessages, readAcknowledgement } from '../../netlink/netlink-exchange.ts';
+import { openNetlink } from '../../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../../netlink/netlink-writer.ts';
 import { addressBytes } from '../address-bytes.ts';
+import * as ct from '../conntrack-protocol.ts';
+import { writeTuple } from '../encode-removal.ts';
 import type { Flow, FlowTuple } from '../flow.ts';
-import * as ct from '../protocol.ts';
 import { writeFamily } from '../question.ts';
-import { writeTuple } from '../removal.ts';
 
 const NLM_F_EXCL = 0x200;
 const NLM_F_CREATE = 0x400;

@@ -8,8 +8,8 @@ import type { DropWatch, End } from '../../drops/drop.ts';
 import { enterOwnNetwork, run } from '../../netlink/testing/own-namespace.ts';
 import { startProgram } from '../../testing/started-program.ts';
 import { listIds } from '../enumerate.ts';
+import { dropObject } from './testing/drop-object.ts';
 import { DEAF, type NodeBetween, nodeBetween, SERVED, VIRTUAL } from './testing/node-between.ts';
-import { dropObject } from './testing/object.ts';
 import { readUntil } from './testing/read-until.ts';
 import { watchDrops } from './watch-drops.ts';
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { formatIp, parseIp } from '../../../addresses/ip.ts';
 import type { Drop, DropWatch, End, Tuple } from '../../drops/drop.ts';
+import type { BpfObject } from '../bpf-object.ts';
 import { BtfKind, TYPE_BYTES } from '../btf.ts';
 import { nameAt } from '../info.ts';
 import { KernelTypes } from '../kernel-types.ts';
-import { type LoadedObject, loadObject } from '../load.ts';
+import { type LoadedObject, loadObject } from '../load-object.ts';
 import type { BpfMap } from '../map.ts';
-import type { BpfObject } from '../object.ts';
 import { attachTracepoint, tracepointArguments } from '../tracepoint.ts';
 
 const PROGRAM = 'fairlead_drops';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../../netlink/testing/own-namespace.ts';
-import type { BpfObject } from '../object.ts';
+import type { BpfObject } from '../bpf-object.ts';
 import { parseObject } from '../parse-object.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
-import { NetlinkRejection } from '../../netlink/errors.ts';
-import { dump, request } from '../../netlink/exchange.ts';
+import { NetlinkRejection } from '../../netlink/netlink-error.ts';
+import { dump, request } from '../../netlink/netlink-exchange.ts';
+import { openNetlink } from '../../netlink/netlink-socket.ts';
+import { NetlinkWriter } from '../../netlink/netlink-writer.ts';
 import { eachAttribute, findAttribute, readAttributes, textOf } from '../../netlink/reader.ts';
-import { openNetlink } from '../../netlink/socket.ts';
-import { NetlinkWriter } from '../../netlink/writer.ts';
 
 /** Numbers of linux/netfilter/ipset/ip_set.h that we use. */
 const NETLINK_NETFILTER = 12;

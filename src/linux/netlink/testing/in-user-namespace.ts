@@ -1,9 +1,9 @@
 /** Run as root of a user namespace: what a netlink socket does without rights over the machine. */
 
-import { NetlinkError } from '../errors.ts';
-import { request } from '../exchange.ts';
-import { openNetlink } from '../socket.ts';
-import { NetlinkWriter } from '../writer.ts';
+import { NetlinkError } from '../netlink-error.ts';
+import { request } from '../netlink-exchange.ts';
+import { openNetlink } from '../netlink-socket.ts';
+import { NetlinkWriter } from '../netlink-writer.ts';
 
 const NETLINK_ROUTE = 0;
 const RTNLGRP_LINK = 1;

@@ -1,4 +1,4 @@
-import type { TableFamily } from '../protocol.ts';
+import type { TableFamily } from '../nftables-protocol.ts';
 
 /**
  * The sets of example-sets.ts as nft 1.0.6 created them in a kernel 6.18; user data in hexadecimal.

@@ -7,8 +7,8 @@ import {
   SLOT,
   sourceAddress,
 } from '../fields.ts';
-import type { SetSpec } from '../objects.ts';
-import type { TableFamily } from '../protocol.ts';
+import type { SetSpec } from '../nft-objects.ts';
+import type { TableFamily } from '../nftables-protocol.ts';
 
 /** Sets of every sort that a data plane makes, with every field that a key may have. */
 export function exampleSets(family: TableFamily): readonly SetSpec[] {

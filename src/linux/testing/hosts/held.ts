@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type Answer, failure, type Peer } from './messages.ts';
-import { readAnswer } from './serve.ts';
+import { type Answer, failure, type Peer } from './host-messages.ts';
+import { readAnswer } from './serve-requests.ts';
 
 const TIMEOUT_MS = 5000;
 

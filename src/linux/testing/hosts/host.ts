@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../netlink/testing/own-namespace.ts';
-import type { Answer, Peer, Question, Request, Response } from './messages.ts';
+import type { Answer, Peer, Question, Request, Response } from './host-messages.ts';
 
 export const SERVED_PORT = 8080;
 const DEADLINE_MS = 120_000;
-const AGENT = fileURLToPath(new URL('./agent.ts', import.meta.url));
+const AGENT = fileURLToPath(new URL('./host-agent.ts', import.meta.url));
 
 /** A machine of a test: a process in a network namespace without a name. It serves and asks. */
 export interface Host {

@@ -1,5 +1,5 @@
 /** `trace-forever.ts`: probes loopback again and again, until it is killed. */
-import { PROTOCOL_TCP } from '../../conntrack/protocol.ts';
+import { PROTOCOL_TCP } from '../../conntrack/conntrack-protocol.ts';
 import { holdPort } from '../../probe/held-port.ts';
 import { probeAnswer } from '../../probe/probe-answer.ts';
 import { sendSyn } from '../../probe/send-probe.ts';

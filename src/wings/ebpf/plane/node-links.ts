@@ -1,7 +1,7 @@
 import type { NodeFacts } from '../../../dataplanes/contract.ts';
 import type { MachineLink } from '../../../linux/route/link-codec.ts';
+import type { PacketOptions } from './ebpf-options.ts';
 import { servedInterfaces } from './maps/interfaces.ts';
-import type { PacketOptions } from './options.ts';
 
 /** The interfaces of the machine, where packets are met at them. */
 export class NodeLinks {

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
 import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { ManyClients } from '../../../linux/testing/packets/many-clients.ts';
 import { openTun, type Tun } from '../../../linux/testing/packets/tun.ts';
+import type { HooksPlane } from './hooks-plane.ts';
 import { sweepAffinities } from './maps/affinities.ts';
 import { openMaps } from './maps/map-set.ts';
+import { Tables } from './maps/open-tables.ts';
 import { StickyPorts } from './maps/sticky-ports.ts';
-import { Tables } from './maps/tables.ts';
 import { Pins } from './pins.ts';
-import type { HooksPlane } from './plane.ts';
 import { bring } from './testing/bring.ts';
+import { frontendAt, serviceOf } from './testing/ebpf-service.ts';
 import { untilSo } from './testing/ingress-links.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { packetPlane, pinFolderOf } from './testing/packet-plane.ts';
-import { frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

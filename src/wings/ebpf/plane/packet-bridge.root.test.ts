@@ -4,11 +4,11 @@ import { after, before, test } from 'node:test';
 import type { NodeFacts } from '../../../dataplanes/contract.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { type Host, startHost } from '../../../linux/testing/hosts/host.ts';
-import type { HooksPlane } from './plane.ts';
+import type { HooksPlane } from './hooks-plane.ts';
 import { bring, connectionsOf } from './testing/bring.ts';
+import { everybody, frontendAt, INTERNAL, serviceOf } from './testing/ebpf-service.ts';
 import { addNatChains, NODE_FACTS, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { packetPlane } from './testing/packet-plane.ts';
-import { everybody, frontendAt, INTERNAL, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
-import type { Transport } from '../../../linux/testing/hosts/messages.ts';
-import type { HooksPlane } from './plane.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
+import type { Transport } from '../../../linux/testing/hosts/host-messages.ts';
+import type { HooksPlane } from './hooks-plane.ts';
 import { bring, connectionsOf } from './testing/bring.ts';
+import { everybody, frontendAt, serviceOf } from './testing/ebpf-service.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { packetPlane } from './testing/packet-plane.ts';
-import { everybody, frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

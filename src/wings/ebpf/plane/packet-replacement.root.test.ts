@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { openPinnedLink } from '../../../linux/ebpf/link.ts';
+import { openPinnedLink } from '../../../linux/ebpf/bpf-link.ts';
 import { compiledProgram } from '../../../linux/ebpf/testing/compiled-program.ts';
 import { listLinks } from '../../../linux/route/watch-links.ts';
+import type { HooksPlane } from './hooks-plane.ts';
 import { openMaps } from './maps/map-set.ts';
 import { Pins } from './pins.ts';
 import { INGRESS, loadPrograms, type Objects } from './places/programs.ts';
-import type { HooksPlane } from './plane.ts';
 import { bring, connectionsOf } from './testing/bring.ts';
+import { frontendAt, serviceOf } from './testing/ebpf-service.ts';
 import { pinOf, untilSo, using } from './testing/ingress-links.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { packetPlane, pinFolderOf } from './testing/packet-plane.ts';
-import { frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

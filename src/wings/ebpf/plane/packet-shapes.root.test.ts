@@ -15,11 +15,11 @@ import {
   udpDatagram,
 } from '../../../linux/testing/packets/build.ts';
 import { openTun, type Tun } from '../../../linux/testing/packets/tun.ts';
-import type { HooksPlane } from './plane.ts';
+import type { HooksPlane } from './hooks-plane.ts';
 import { bring, connectionsOf } from './testing/bring.ts';
+import { frontendAt, serviceOf } from './testing/ebpf-service.ts';
 import { addNatChains, type NodeNetwork, nodeNetwork } from './testing/node-network.ts';
 import { packetPlane } from './testing/packet-plane.ts';
-import { frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

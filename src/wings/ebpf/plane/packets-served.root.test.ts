@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
-import type { Answer, Question } from '../../../linux/testing/hosts/messages.ts';
+import type { Answer, Question } from '../../../linux/testing/hosts/host-messages.ts';
 import type { PlacedHost } from '../../../linux/testing/hosts/placed-host.ts';
-import type { HooksPlane } from './plane.ts';
+import type { HooksPlane } from './hooks-plane.ts';
 import { bring, connectionsOf } from './testing/bring.ts';
+import { EXTERNAL_LOCAL, frontendAt, serviceOf } from './testing/ebpf-service.ts';
 import {
   addNatChains,
   NODE_FACTS,
@@ -14,7 +15,6 @@ import {
   nodeNetwork,
 } from './testing/node-network.ts';
 import { packetPlane } from './testing/packet-plane.ts';
-import { EXTERNAL_LOCAL, frontendAt, serviceOf } from './testing/service.ts';
 
 let network: NodeNetwork;
 let plane: HooksPlane;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { type BpfLink, openPinnedLink } from '../../../linux/ebpf/bpf-link.ts';
 import { isOnBpf } from '../../../linux/ebpf/folders.ts';
-import { type BpfLink, openPinnedLink } from '../../../linux/ebpf/link.ts';
 import type { BpfMap } from '../../../linux/ebpf/map.ts';
 import { openPinnedMap } from '../../../linux/ebpf/map-create.ts';
 

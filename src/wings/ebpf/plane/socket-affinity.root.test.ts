@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
 import { servicePortKey } from '../../../forwarding/model.ts';
 import { openPinnedMap } from '../../../linux/ebpf/map-create.ts';
 import { ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { sweepAffinities } from './maps/affinities.ts';
 import { AFFINITY_COUNT_KEY } from './maps/layout.ts';
+import { affinityName } from './maps/map-row.ts';
 import { openMaps } from './maps/map-set.ts';
-import { affinityName } from './maps/row.ts';
+import { Tables } from './maps/open-tables.ts';
 import { StickyPorts } from './maps/sticky-ports.ts';
-import { Tables } from './maps/tables.ts';
 import { Pins } from './pins.ts';
-import { testPlace } from './testing/place.ts';
-import { clusterIp, FACTS, rowOf } from './testing/rows.ts';
+import { testPlace } from './testing/ebpf-place.ts';
+import { clusterIp, FACTS, rowOf } from './testing/ebpf-rows.ts';
 
 const place = testPlace('socket-affinity');
 const plane = place.newPlane();

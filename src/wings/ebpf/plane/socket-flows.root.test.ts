@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
 import type { Flow } from '../../../linux/conntrack/flow.ts';
 import { openPinnedMap } from '../../../linux/ebpf/map-create.ts';
+import type { HooksPlane } from './hooks-plane.ts';
 import { ENDED_KEY } from './maps/layout.ts';
-import type { HooksPlane } from './plane.ts';
 import { SocketFlows } from './socket-flows.ts';
-import { testPlace } from './testing/place.ts';
-import { clusterIp, FACTS, rowOf } from './testing/rows.ts';
+import { testPlace } from './testing/ebpf-place.ts';
+import { clusterIp, FACTS, rowOf } from './testing/ebpf-rows.ts';
 
 const place = testPlace('flows');
 const OWN = '/proc/thread-self/ns/net';

@@ -1,12 +1,12 @@
 import type { Conntrack } from '../../../linux/conntrack/conntrack.ts';
+import { STATUS_DST_NAT } from '../../../linux/conntrack/conntrack-protocol.ts';
 import type { Flow, FlowTuple } from '../../../linux/conntrack/flow.ts';
-import { STATUS_DST_NAT } from '../../../linux/conntrack/protocol.ts';
 import type { FlowQuestion } from '../../../linux/conntrack/question.ts';
+import type { BpfObject } from '../../../linux/ebpf/bpf-object.ts';
+import type { BpfProgram } from '../../../linux/ebpf/bpf-program.ts';
 import { runIterator } from '../../../linux/ebpf/iterator.ts';
-import { type LoadedObject, loadObject } from '../../../linux/ebpf/load.ts';
+import { type LoadedObject, loadObject } from '../../../linux/ebpf/load-object.ts';
 import type { BpfMap } from '../../../linux/ebpf/map.ts';
-import type { BpfObject } from '../../../linux/ebpf/object.ts';
-import type { BpfProgram } from '../../../linux/ebpf/program.ts';
 import type { Binary } from './maps/binary.ts';
 import { ADDRESS_BYTES, ENDED_KEY, PEER, PROTOCOL_NUMBER } from './maps/layout.ts';
 import { openMaps } from './maps/map-set.ts';

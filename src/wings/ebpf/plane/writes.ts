@@ -1,6 +1,6 @@
 import { PlaneError } from '../../../dataplanes/contract.ts';
 import { notInspected as notInspectedError } from '../../../dataplanes/shared/rejections.ts';
-import { BpfError } from '../../../linux/ebpf/errors.ts';
+import { BpfError } from '../../../linux/ebpf/bpf-error.ts';
 
 /** Our own writes, for scans that run beside them. */
 export class Writes {

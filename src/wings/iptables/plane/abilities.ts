@@ -1,5 +1,5 @@
 import { ensureAccount, hasAccount } from '../../../linux/iptables/nfacct.ts';
-import type { Netlink } from '../../../linux/netlink/socket.ts';
+import type { Netlink } from '../../../linux/netlink/netlink-socket.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
 import { SysctlError } from '../../../linux/sysctl-error.ts';
 import { type Abilities, INVALID_ACCOUNT, LOCALHOST_ACCOUNT } from './setting.ts';

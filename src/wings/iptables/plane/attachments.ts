@@ -1,8 +1,8 @@
 import type { Attachment, NodeFacts } from '../../../dataplanes/contract.ts';
 import { FAMILIES, type Family } from '../../../forwarding/model.ts';
 import { listRules } from '../../../linux/xtables/save.ts';
-import { jumpsFor } from './fixed-parts.ts';
-import { SERVICES } from './names.ts';
+import { SERVICES } from './chain-names.ts';
+import { jumpsFor } from './iptables-fixed-parts.ts';
 
 /** Where packets of others, and those of the machine itself, come to the Services. */
 const CHAINS = ['PREROUTING', 'OUTPUT'] as const;

@@ -1,6 +1,4 @@
 import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
-import { PRESENT_CHAINS } from './fixed-parts.ts';
-import type { KernelView } from './kernel-view.ts';
 import {
   FIREWALL,
   FORWARD,
@@ -8,8 +6,10 @@ import {
   MARK_MASQUERADE,
   POSTROUTING,
   PROXY_FIREWALL,
-} from './names.ts';
-import { ownJumps, tableChanges } from './repair.ts';
+} from './chain-names.ts';
+import { PRESENT_CHAINS } from './iptables-fixed-parts.ts';
+import type { KernelView } from './kernel-view.ts';
+import { ownJumps, tableChanges } from './repair-iptables.ts';
 import type { RuleText } from './rule.ts';
 import { TableChange } from './table-change.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { Differences } from '../../../dataplanes/differences.ts';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
 import type { Forwarding } from '../../../forwarding/model.ts';
 import { RestoreProcess } from '../../../linux/iptables/restore-process.ts';
 import { enterOwnNetwork } from '../../../linux/netlink/testing/own-namespace.ts';
@@ -11,8 +11,8 @@ import { type Committer, ProgramCommitter } from './committer.ts';
 import { FamilyTables } from './family-tables.ts';
 import { asPlaneError } from './iptables-rejection.ts';
 import type { TableChange } from './table-change.ts';
-import { openNetfilter, Tools } from './testing/kernel.ts';
-import { frontend, INTERNAL, row, SETTING } from './testing/rows.ts';
+import { openNetfilter, Tools } from './testing/bring-iptables.ts';
+import { frontend, INTERNAL, row, SETTING } from './testing/iptables-rows.ts';
 
 beforeEach(enterOwnNetwork);
 

@@ -11,18 +11,18 @@ import type { IptablesErrorCode } from '../../../linux/xtables/iptables-error.ts
 import { removeChains } from './chain-removal.ts';
 import { cleanUp, hasOurs } from './clean-up.ts';
 import type { Committer } from './committer.ts';
-import { Comparison } from './comparison.ts';
+import { Comparison } from './iptables-comparison.ts';
+import { type Dispatch, type RowRules, rulesOf } from './iptables-row.ts';
+import type { SuspectChains } from './iptables-suspects.ts';
+import { dispatchId, STEPS, type Step, Transaction } from './iptables-transaction.ts';
 import { type KernelView, readKernel } from './kernel-view.ts';
-import { reconfigure } from './reconfigure.ts';
-import { repairFixedParts, tableChanges } from './repair.ts';
-import { type Dispatch, type RowRules, rulesOf } from './row.ts';
+import { reconfigure } from './reconfigure-iptables.ts';
+import { repairFixedParts, tableChanges } from './repair-iptables.ts';
 import type { RuleText } from './rule.ts';
 import { RuleCounts } from './rule-counts.ts';
 import type { Setting } from './setting.ts';
 import { readSuspects } from './suspect-view.ts';
-import type { SuspectChains } from './suspects.ts';
 import type { TableChange } from './table-change.ts';
-import { dispatchId, STEPS, type Step, Transaction } from './transaction.ts';
 
 const UNCERTAIN: IptablesErrorCode = 'IPTABLES_UNCERTAIN';
 

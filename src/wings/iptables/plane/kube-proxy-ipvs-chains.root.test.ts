@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { enterOwnNetwork, run } from '../../../linux/netlink/testing/own-namespace.ts';
 import { WITHOUT_IPSET } from '../../../linux/testing/kernel-ipset.ts';
 import { BACKENDS } from '../../../linux/xtables/iptables-programs.ts';
-import { Tools } from './testing/kernel.ts';
+import { Tools } from './testing/bring-iptables.ts';
 
 beforeEach(enterOwnNetwork);
 

@@ -8,8 +8,8 @@ import { enterOwnNetwork, ip } from '../../../linux/netlink/testing/own-namespac
 import { ipv4Packet, PROTOCOL, udpDatagram } from '../../../linux/testing/packets/build.ts';
 import { openTun, type Tun } from '../../../linux/testing/packets/tun.ts';
 import { BACKENDS } from '../../../linux/xtables/iptables-programs.ts';
-import { bring, Tools } from './testing/kernel.ts';
-import { upstreamRows } from './testing/rows.ts';
+import { bring, Tools } from './testing/bring-iptables.ts';
+import { upstreamRows } from './testing/iptables-rows.ts';
 
 const NODE = '198.18.0.1';
 const NEIGHBOUR = '198.18.0.2';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
 import type { Forwarding } from '../../../forwarding/model.ts';
 import { enterOwnNetwork, run } from '../../../linux/netlink/testing/own-namespace.ts';
-import { endpointChainName } from './names.ts';
-import { bring, Tools } from './testing/kernel.ts';
-import { FACTS, frontend, INTERNAL, row, upstreamRows } from './testing/rows.ts';
+import { endpointChainName } from './chain-names.ts';
+import { bring, Tools } from './testing/bring-iptables.ts';
+import { FACTS, frontend, INTERNAL, row, upstreamRows } from './testing/iptables-rows.ts';
 
 beforeEach(enterOwnNetwork);
 

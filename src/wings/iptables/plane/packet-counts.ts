@@ -1,5 +1,5 @@
 import { readAccount } from '../../../linux/iptables/nfacct.ts';
-import type { Netlink } from '../../../linux/netlink/socket.ts';
+import type { Netlink } from '../../../linux/netlink/netlink-socket.ts';
 import { INVALID_ACCOUNT, LOCALHOST_ACCOUNT } from './setting.ts';
 
 /** Packets that named rules matched; undefined where the kernel has no such counter. */

@@ -1,7 +1,7 @@
 import type { Family } from '../../../forwarding/model.ts';
 import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
-import { firewallRules, fixedChains, nodePortJumps } from './fixed-parts.ts';
-import type { RowRules } from './row.ts';
+import { firewallRules, fixedChains, nodePortJumps } from './iptables-fixed-parts.ts';
+import type { RowRules } from './iptables-row.ts';
 import type { Setting } from './setting.ts';
 import type { TableChange } from './table-change.ts';
 

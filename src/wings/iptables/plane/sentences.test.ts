@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { renderedTables } from './render.ts';
+import { renderedTables } from './render-iptables.ts';
 import type { RuleText } from './rule.ts';
 import { readRule, ruleSentence } from './sentences.ts';
-import { SETTING, upstreamRows } from './testing/rows.ts';
+import { SETTING, upstreamRows } from './testing/iptables-rows.ts';
 
 const COMMENT = '-m comment --comment "t/web"';
 

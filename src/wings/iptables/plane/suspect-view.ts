@@ -2,12 +2,12 @@ import { type Family, type Forwarding, SOURCE_CLASSES } from '../../../forwardin
 import type { IptablesTable } from '../../../linux/xtables/iptables-programs.ts';
 import { listRules, saveTable } from '../../../linux/xtables/save.ts';
 import type { SavedTable } from '../../../linux/xtables/saved-table.ts';
-import { SHARED_CHAINS } from './fixed-parts.ts';
+import { ENDPOINT_CHAIN_PREFIX, isRowChain, rowChainNames } from './chain-names.ts';
+import { SHARED_CHAINS } from './iptables-fixed-parts.ts';
+import type { SuspectChains } from './iptables-suspects.ts';
 import type { KernelView } from './kernel-view.ts';
-import { ENDPOINT_CHAIN_PREFIX, isRowChain, rowChainNames } from './names.ts';
-import { renderedTables } from './render.ts';
+import { renderedTables } from './render-iptables.ts';
 import type { Setting } from './setting.ts';
-import type { SuspectChains } from './suspects.ts';
 
 interface Place {
   readonly program: string;

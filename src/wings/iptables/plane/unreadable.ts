@@ -1,6 +1,6 @@
 import type { Family } from '../../../forwarding/model.ts';
-import type { Netlink } from '../../../linux/netlink/socket.ts';
-import { NftConnection } from '../../../linux/nftables/connection.ts';
+import type { Netlink } from '../../../linux/netlink/netlink-socket.ts';
+import { NftConnection } from '../../../linux/nftables/nft-connection.ts';
 import { isIncompatible } from '../../../linux/xtables/iptables-error.ts';
 import { IPTABLES_TABLES } from '../../../linux/xtables/iptables-programs.ts';
 import { countOurs } from './clean-up.ts';

@@ -3,12 +3,12 @@ import {
   type IpvsWrite,
   type VirtualServerKey,
   virtualServerId,
-} from '../../../linux/ipvs/model.ts';
+} from '../../../linux/ipvs/ipvs-model.ts';
 import type { Draining } from './draining.ts';
+import type { Knowledge } from './ipvs-knowledge.ts';
 import { asPlaneError } from './ipvs-rejection.ts';
-import type { Knowledge } from './knowledge.ts';
+import { type Kernel, writeInParts } from './ipvs-writer.ts';
 import { destinationId } from './server-state.ts';
-import { type Kernel, writeInParts } from './writer.ts';
 
 /** Virtual servers that are read before what has drained of them is deleted. */
 const SERVERS_AT_ONCE = 100;

@@ -1,5 +1,5 @@
-import type { VirtualServer } from '../../../linux/ipvs/model.ts';
-import type { Drain } from './plan.ts';
+import type { VirtualServer } from '../../../linux/ipvs/ipvs-model.ts';
+import type { Drain } from './server-plan.ts';
 import { NO_SERVER, type ServerState } from './server-state.ts';
 
 export interface Draining {

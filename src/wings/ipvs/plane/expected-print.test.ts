@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { IpvsWrite, VirtualServer } from '../../../linux/ipvs/model.ts';
+import type { IpvsWrite, VirtualServer } from '../../../linux/ipvs/ipvs-model.ts';
 import { ExpectedPrint } from './expected-print.ts';
 import { MemoryIpvs } from './testing/memory-ipvs.ts';
 

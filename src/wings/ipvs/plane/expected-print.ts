@@ -1,4 +1,9 @@
-import type { Ipvs, IpvsFingerprint, IpvsRejection, IpvsWrite } from '../../../linux/ipvs/model.ts';
+import type {
+  Ipvs,
+  IpvsFingerprint,
+  IpvsRejection,
+  IpvsWrite,
+} from '../../../linux/ipvs/ipvs-model.ts';
 
 type Counts = Pick<IpvsFingerprint, 'virtualServers' | 'destinations'>;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
-import type { VirtualServer } from '../../../linux/ipvs/model.ts';
-import { clusterIp, FACTS, row } from './testing/rows.ts';
-import { ID, Stage, serving } from './testing/stage.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
+import type { VirtualServer } from '../../../linux/ipvs/ipvs-model.ts';
+import { clusterIp, FACTS, row } from './testing/ipvs-rows.ts';
+import { ID, Stage, serving } from './testing/ipvs-stage.ts';
 
 /** As another process has it, such as keepalived. */
 async function addForeign(stage: Stage, address = '10.96.0.1'): Promise<string> {

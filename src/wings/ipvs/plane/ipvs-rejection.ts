@@ -5,10 +5,10 @@ import {
   withUnknown,
 } from '../../../dataplanes/shared/rejections.ts';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
-import { IpvsError } from '../../../linux/ipvs/errors.ts';
-import { type IpvsRejection, virtualServerId } from '../../../linux/ipvs/model.ts';
-import { NetlinkError, NetlinkRejection } from '../../../linux/netlink/errors.ts';
-import { NftRejection } from '../../../linux/nftables/connection.ts';
+import { IpvsError } from '../../../linux/ipvs/ipvs-error.ts';
+import { type IpvsRejection, virtualServerId } from '../../../linux/ipvs/ipvs-model.ts';
+import { NetlinkError, NetlinkRejection } from '../../../linux/netlink/netlink-error.ts';
+import { NftRejection } from '../../../linux/nftables/nft-connection.ts';
 import { destinationId } from './server-state.ts';
 
 /** Rows that the kernel may have in part. */

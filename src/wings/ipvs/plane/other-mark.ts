@@ -1,6 +1,6 @@
 import type { NodeFacts } from '../../../dataplanes/contract.ts';
 import { captureMark } from './capture/marks.ts';
-import type { IpvsPlaneOptions } from './options.ts';
+import type { IpvsPlaneOptions } from './ipvs-options.ts';
 
 type Parts = Pick<IpvsPlaneOptions, 'capture' | 'markConnections' | 'onWarning'>;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeFacts } from '../../../dataplanes/contract.ts';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
 import { ownNow } from './own-service-addresses.ts';
-import { FACTS, row } from './testing/rows.ts';
-import { ID, Stage, serving } from './testing/stage.ts';
+import { FACTS, row } from './testing/ipvs-rows.ts';
+import { ID, Stage, serving } from './testing/ipvs-stage.ts';
 
 const WITH_THE_CLUSTER_IP: NodeFacts = { ...FACTS, ownAddresses: ['10.96.0.1', '192.168.50.1'] };
 

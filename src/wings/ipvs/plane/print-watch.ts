@@ -1,6 +1,6 @@
-import type { FingerprintExtent, IpvsFingerprint } from '../../../linux/ipvs/model.ts';
+import type { FingerprintExtent, IpvsFingerprint } from '../../../linux/ipvs/ipvs-model.ts';
 import { asPlaneError } from './ipvs-rejection.ts';
-import type { Kernel } from './writer.ts';
+import type { Kernel } from './ipvs-writer.ts';
 
 export interface PrintWatchParts {
   readonly kernel: Kernel;

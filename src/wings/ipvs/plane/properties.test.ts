@@ -8,12 +8,12 @@ import {
 } from '../../../dataplanes/contract.ts';
 import { isApplied } from '../../../dataplanes/row-change.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
-import { IpvsPlane } from './plane.ts';
+import { IpvsPlane } from './ipvs-plane.ts';
 import { keyOfId } from './server-state.ts';
+import { FACTS } from './testing/ipvs-rows.ts';
 import { MemoryCapture } from './testing/memory-capture.ts';
 import { MemoryIpvs } from './testing/memory-ipvs.ts';
 import { Chance, randomRow } from './testing/random-rows.ts';
-import { FACTS } from './testing/rows.ts';
 
 const SEEDS = Number(process.env.IPVS_SEEDS ?? 150);
 const FIRST_SEED = Number(process.env.IPVS_FIRST_SEED ?? 1);

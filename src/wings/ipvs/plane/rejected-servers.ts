@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import type { ServicePortKey } from '../../../forwarding/model.ts';
-import type { IpvsRejection } from '../../../linux/ipvs/model.ts';
+import type { IpvsRejection } from '../../../linux/ipvs/ipvs-model.ts';
 import { rejectionText } from './ipvs-rejection.ts';
-import type { ServerPlan } from './plan.ts';
-import type { Rejections } from './writer.ts';
+import type { Rejections } from './ipvs-writer.ts';
+import type { ServerPlan } from './server-plan.ts';
 
 const { EEXIST, ENOENT, ESRCH } = constants.errno;
 /** A tenant may make new addresses without end. */

@@ -3,9 +3,9 @@ import { constants } from 'node:os';
 import { test } from 'node:test';
 import { getSystemErrorName } from 'node:util';
 import { PlaneError } from '../../../dataplanes/contract.ts';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
-import { clusterIp, FACTS, nodePort, row } from './testing/rows.ts';
-import { ID, Stage, serving, textOf } from './testing/stage.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
+import { clusterIp, FACTS, nodePort, row } from './testing/ipvs-rows.ts';
+import { ID, Stage, serving, textOf } from './testing/ipvs-stage.ts';
 
 const { EINVAL, ENOMEM } = constants.errno;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { change } from '../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
 import type { Forwarding } from '../../../forwarding/model.ts';
+import { clusterIp, FACTS, type RowRecipe, row } from './testing/ipvs-rows.ts';
+import { Stage } from './testing/ipvs-stage.ts';
 import { Chance } from './testing/random-rows.ts';
-import { clusterIp, FACTS, type RowRecipe, row } from './testing/rows.ts';
-import { Stage } from './testing/stage.ts';
 
 /** Half of it is 50: a row of `port` is a virtual server with two destinations, 3. */
 const MOST_WEIGHT = 100;

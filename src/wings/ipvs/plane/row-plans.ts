@@ -1,9 +1,9 @@
 import type { RowChange } from '../../../dataplanes/contract.ts';
 import { knownRow } from '../../../dataplanes/row-change.ts';
 import type { Forwarding, ServicePortKey } from '../../../forwarding/model.ts';
-import type { VirtualServerKey } from '../../../linux/ipvs/model.ts';
-import type { Knowledge } from './knowledge.ts';
-import { planServer, type ServerPlan } from './plan.ts';
+import type { VirtualServerKey } from '../../../linux/ipvs/ipvs-model.ts';
+import type { Knowledge } from './ipvs-knowledge.ts';
+import { planServer, type ServerPlan } from './server-plan.ts';
 import { FOREIGN_SERVER, type ServerState, stateWritten } from './server-state.ts';
 import { type Translation, type WantedServer, wantedServers } from './wanted.ts';
 

@@ -4,10 +4,10 @@ import type {
   VirtualServer,
   VirtualServerKey,
   VirtualServerState,
-} from '../../../linux/ipvs/model.ts';
+} from '../../../linux/ipvs/ipvs-model.ts';
 import { isMarked } from '../../../linux/ipvs/service-flags.ts';
+import type { CaptureElements } from './capture/capture-model.ts';
 import type { CapturedFrontend } from './capture/frontend.ts';
-import type { CaptureElements } from './capture/model.ts';
 import type { WantedServer } from './wanted.ts';
 
 /** What the kernel has of one virtual server, and of what leads to it. */

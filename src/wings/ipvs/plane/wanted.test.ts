@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Forwarding, servicePortKey } from '../../../forwarding/model.ts';
-import { Claims } from './claims.ts';
-import { nodePortAddresses } from './node-port-addresses.ts';
+import { nodePortAddresses } from './ipvs-node-port-addresses.ts';
 import { ownServiceAddresses } from './own-service-addresses.ts';
+import { Claims } from './server-claims.ts';
 import {
   clusterIp,
   endpoint,
@@ -15,7 +15,7 @@ import {
   type RowRecipe,
   row,
   to,
-} from './testing/rows.ts';
+} from './testing/ipvs-rows.ts';
 import { MOST_DESTINATIONS, MOST_DESTINATIONS_OF_A_ROW, wantedServers } from './wanted.ts';
 
 function wanted(rows: readonly Forwarding[], facts = FACTS) {

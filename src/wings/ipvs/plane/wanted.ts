@@ -10,10 +10,10 @@ import {
   servicePortKey,
 } from '../../../forwarding/model.ts';
 import { canDrain, type Scheduler } from '../../../forwarding/scheduler.ts';
-import { type VirtualServer, virtualServerId } from '../../../linux/ipvs/model.ts';
+import { type VirtualServer, virtualServerId } from '../../../linux/ipvs/ipvs-model.ts';
 import type { Capture, CapturedFrontend } from './capture/frontend.ts';
-import type { Claims } from './claims.ts';
-import type { NodePortAddresses } from './node-port-addresses.ts';
+import type { NodePortAddresses } from './ipvs-node-port-addresses.ts';
+import type { Claims } from './server-claims.ts';
 
 /** A virtual server as a row wants it. */
 export interface WantedServer {

@@ -18,12 +18,12 @@ import {
 } from '../../../forwarding/model.ts';
 import { enterOwnNetwork, ip } from '../../../linux/netlink/testing/own-namespace.ts';
 import { SERVED_PORT, startHost } from '../../../linux/testing/hosts/host.ts';
-import type { Answer } from '../../../linux/testing/hosts/messages.ts';
+import type { Answer } from '../../../linux/testing/hosts/host-messages.ts';
 import { joinOutside, joinPod, type PlacedHost } from '../../../linux/testing/hosts/placed-host.ts';
 import type { OpenMode } from '../../../modes/mode.ts';
 import type { IpvsFields } from '../ipvs-fields.ts';
 import { IPVS } from '../ipvs-mode.ts';
-import type { IpvsReport } from '../plane/report.ts';
+import type { IpvsReport } from '../plane/ipvs-report.ts';
 
 export const NODE = '192.0.2.1';
 

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
 import type { JsonRecord } from '../../../cluster/json.ts';
 import { type CommandRun, runCommand } from '../../../commands/basis/testing/run-command.ts';
-import { nodesExplainCommand } from '../explain.ts';
+import { nodesExplainCommand } from '../nodes-explain.ts';
 import {
   failed,
   type PlantedCluster,

@@ -7,7 +7,13 @@ import { isAlive } from '../../../linux/is-alive.ts';
 import { sleep } from '../../../time/sleep.ts';
 import type { NodeAgent } from '../agents.ts';
 import { complaintOf, getJson, type Kubectl } from '../kubectl.ts';
-import { CREATE, enforcedStandard, missingRights, type Right, rightText } from '../rights.ts';
+import {
+  CREATE,
+  enforcedStandard,
+  missingRights,
+  type Right,
+  rightText,
+} from '../kubectl-rights.ts';
 import {
   CONTAINER,
   type DebugPod,

@@ -1,9 +1,9 @@
 import type { Kubectl } from '../kubectl.ts';
-import { cleanupEnded, isGone, kubeProxyHealthy, kubeProxyRuns, PARKED } from './checks.ts';
 import { NAMESPACE } from './daemon-sets.ts';
 import { cleanupObjects } from './manifests.ts';
 import type { FoundKubeProxy } from './prerequisites.ts';
 import { allHold, type Change, type Step } from './step.ts';
+import { cleanupEnded, isGone, kubeProxyHealthy, kubeProxyRuns, PARKED } from './swap-checks.ts';
 import { applied, deleted } from './swap-steps.ts';
 
 export interface BackWanted {

@@ -2,15 +2,15 @@ import { parseDocument } from 'yaml';
 import { arrayAt, isRecord, recordAt, textAt } from '../../../cluster/json.ts';
 import { CommandError } from '../../../commands/command-error.ts';
 import { printWarning } from '../../../commands/terminal/print.ts';
-import { buildConfig } from '../../../config/load.ts';
-import { formatProblem } from '../../../config/problem.ts';
+import { formatProblem } from '../../../config/config-problem.ts';
+import { buildConfig } from '../../../config/load-config.ts';
 import { good, problem } from '../../../doctor/basic-finding.ts';
 import { getJson, type Kubectl } from '../kubectl.ts';
-import { missingRights, type Right, rightText } from '../rights.ts';
-import { imageOf } from './checks.ts';
+import { missingRights, type Right, rightText } from '../kubectl-rights.ts';
 import { type Asking, NAMESPACE, readDaemonSet } from './daemon-sets.ts';
 import type { ProxyFiles } from './manifests.ts';
 import type { StepCheck } from './step.ts';
+import { imageOf } from './swap-checks.ts';
 
 const CALL_MS = 15_000;
 /** The mode that shares nothing with kube-proxy, whichever mode that has: both can run at once. */

@@ -1,4 +1,8 @@
 import type { Kubectl } from '../kubectl.ts';
+import { NAMESPACE } from './daemon-sets.ts';
+import { cleanupObjects, fairleadObjects } from './manifests.ts';
+import { type FoundKubeProxy, prerequisites } from './prerequisites.ts';
+import { allHold, type Change, type Step } from './step.ts';
 import {
   agentsComplete,
   agentsReady,
@@ -7,11 +11,7 @@ import {
   kubeProxyParked,
   noLeftovers,
   PARKED,
-} from './checks.ts';
-import { NAMESPACE } from './daemon-sets.ts';
-import { cleanupObjects, fairleadObjects } from './manifests.ts';
-import { type FoundKubeProxy, prerequisites } from './prerequisites.ts';
-import { allHold, type Change, type Step } from './step.ts';
+} from './swap-checks.ts';
 
 export interface SwapWanted {
   /** Fairlead's. */

@@ -1,10 +1,10 @@
-import type { RestClient } from '../../../cluster/rest.ts';
+import type { RestClient } from '../../../cluster/rest-client.ts';
 import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
 import { systemClock } from '../../../time/clock.ts';
-import { dateText, spanText } from '../dates.ts';
 import { type TokenClaims, tokenClaims } from '../token-claims.ts';
-import { check, skipped, warning } from './check.ts';
+import { dateText, spanText } from '../token-dates.ts';
 import { type ClusterView, mayDo } from './cluster-view.ts';
+import { check, skipped, warning } from './outside-check.ts';
 
 const LATE =
   'renewals fail: warnings of this command and journalctl -u fairlead say why; the machine keeps trying';

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { askDns } from './check-names.ts';
 import { decodeAnswer, encodeQuestion, TYPE_A, TYPE_AAAA } from './dns-message.ts';
-import { askDns } from './names.ts';
 
 const NAME = 'kubernetes.default.svc.cluster.local';
 const QUESTION = { id: 7, name: NAME, type: TYPE_A } as const;

@@ -1,10 +1,10 @@
 import { type Cidr, contains, formatCidr, parseCidrs } from '../../../addresses/cidr.ts';
 import { parseIp } from '../../../addresses/ip.ts';
-import { countText } from '../../../commands/status/words.ts';
+import { countText } from '../../../commands/status/status-texts.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
-import { check, warning } from './check.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { check, warning } from './outside-check.ts';
 
 const SHOWN = 3;
 const RECORD = 'repeat `fairlead outside init --apply` with the same options';

@@ -1,11 +1,11 @@
-import { Connection } from '../../../cluster/connection.ts';
-import { ClusterError } from '../../../cluster/errors.ts';
+import { Connection } from '../../../cluster/api-connection.ts';
+import { ClusterError } from '../../../cluster/cluster-error.ts';
 import { arrayAt, isRecord, type JsonRecord, recordAt } from '../../../cluster/json.ts';
 import { type Resource, SERVICES, SLICES, urlOf } from '../../../cluster/resources.ts';
-import { RestClient } from '../../../cluster/rest.ts';
-import { partsOf, resourceOf } from '../../../cluster/scope.ts';
+import { RestClient } from '../../../cluster/rest-client.ts';
 import { readServerVersion } from '../../../cluster/server-version.ts';
-import { configuredAccess } from '../../../commands/source.ts';
+import { partsOf, resourceOf } from '../../../cluster/watch-scope.ts';
+import { configuredAccess } from '../../../commands/open-source.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { dnsService, serviceRanges as readServiceRanges } from '../cluster-facts.ts';
 import { type ListedEndpoint, type ListedService, readEndpoints, readService } from './listed.ts';

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { systemCode } from '../../../cluster/errors.ts';
+import { systemCode } from '../../../cluster/cluster-error.ts';
 
 /** What one attempt to connect came to. */
 export type Connected = 'connected' | 'refused' | 'no route' | 'no answer';

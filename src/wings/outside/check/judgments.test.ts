@@ -4,17 +4,17 @@ import { stripVTControlCharacters } from 'node:util';
 import { parseCidr } from '../../../addresses/cidr.ts';
 import type { Level } from '../../../doctor/basic-finding.ts';
 import { among, globalServers } from '../dns/leaks.ts';
-import { judgeService, NOT_RUNNING, PROOF, provingService, whyNotServing } from './agent.ts';
+import { judgeService, NOT_RUNNING, PROOF, provingService, whyNotServing } from './agent-ready.ts';
 import { judgeRights, judgeToken } from './api-server.ts';
+import { judgeDns, judgeNames } from './check-names.ts';
+import { type CheckedFinding, checkView, verdictOf } from './check-view.ts';
 import { judgeClusterIps } from './cluster-ips.ts';
 import { isForwarding, judgeForwarding, judgeReversePath } from './kernel-settings.ts';
 import type { ListedEndpoint } from './listed.ts';
 import type { KnownNetwork } from './machine-view.ts';
-import { judgeDns, judgeNames } from './names.ts';
 import { judgePodRanges, judgeServiceRanges } from './overlap.ts';
 import { judgePods, type ProbedPod, sampleOf } from './pod-routes.ts';
 import { judgePorts, judgeProxies } from './ports.ts';
-import { type CheckedFinding, checkView, verdictOf } from './view.ts';
 
 function cidr(text: string) {
   const parsed = parseCidr(text);

@@ -2,7 +2,7 @@ import type { Settings } from '../../../config/settings.ts';
 import { type BasicFinding, good } from '../../../doctor/basic-finding.ts';
 import { kernelSysctls } from '../../../linux/sysctl.ts';
 import { SysctlError } from '../../../linux/sysctl-error.ts';
-import { check, warning } from './check.ts';
+import { check, warning } from './outside-check.ts';
 import { probePods, sampleOf } from './pod-routes.ts';
 
 const STRICT = 1;

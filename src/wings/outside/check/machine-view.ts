@@ -1,11 +1,11 @@
 import { type Cidr, contains, parseCidrs } from '../../../addresses/cidr.ts';
 import type { MachineLink } from '../../../linux/route/link-codec.ts';
+import { leadsSomewhere, listRoutes } from '../../../linux/route/machine-routes.ts';
 import { isOurs } from '../../../linux/route/our-routes.ts';
 import type { MachineRoute } from '../../../linux/route/route-codec.ts';
 import { routeText } from '../../../linux/route/route-text.ts';
-import { leadsSomewhere, listRoutes } from '../../../linux/route/routes.ts';
 import { listLinks } from '../../../linux/route/watch-links.ts';
-import { DNS_LINK } from '../dns/plan.ts';
+import { DNS_LINK } from '../dns/dns-plan.ts';
 
 /** A network that this machine has a route to, which is not that of everything. */
 export interface KnownNetwork {

@@ -1,9 +1,9 @@
 import { type Cidr, contains, formatCidr, parseCidrs } from '../../../addresses/cidr.ts';
 import { parseIp } from '../../../addresses/ip.ts';
 import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
-import { check, skipped, warning } from './check.ts';
 import type { ListedEndpoint } from './listed.ts';
 import type { KnownNetwork, MachineView } from './machine-view.ts';
+import { check, skipped, warning } from './outside-check.ts';
 
 /** Kinds of links that lead to no other machine, unless a gateway is reached by them. */
 const OWN_KINDS = ['bridge', 'dummy'];

@@ -2,10 +2,10 @@ import { formatCidr, parseCidr } from '../../../addresses/cidr.ts';
 import { parseIp } from '../../../addresses/ip.ts';
 import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.ts';
 import type { MachineLink } from '../../../linux/route/link-codec.ts';
-import { lookUpRoute } from '../../../linux/route/routes.ts';
-import { check, skipped, warning } from './check.ts';
+import { lookUpRoute } from '../../../linux/route/machine-routes.ts';
 import { type Connected, connectedText, tryConnect } from './connect.ts';
 import type { ListedEndpoint } from './listed.ts';
+import { check, skipped, warning } from './outside-check.ts';
 
 const MOST_ROUTES = 20;
 const MOST_CONNECTS = 8;

@@ -3,9 +3,9 @@ import { type BasicFinding, good, problem } from '../../../doctor/basic-finding.
 import { socketOwners } from '../../../linux/host-sockets/socket-owner.ts';
 import { listHostSockets } from '../../../linux/host-sockets/watch-host-sockets.ts';
 import { networkProcesses } from '../../../linux/network-processes.ts';
-import { NftConnection } from '../../../linux/nftables/connection.ts';
+import { NftConnection } from '../../../linux/nftables/nft-connection.ts';
 import { openNetfilter } from '../../../modes/netfilter.ts';
-import { check, warning } from './check.ts';
+import { check, warning } from './outside-check.ts';
 import { hostPort } from './pod-routes.ts';
 
 const OWN_PROGRAM = 'fairlead';

@@ -1,10 +1,10 @@
-import { ClusterError } from '../../../cluster/errors.ts';
+import { ClusterError } from '../../../cluster/cluster-error.ts';
 import { type BasicFinding, problem } from '../../../doctor/basic-finding.ts';
 import { runChecks } from '../../../doctor/run-checks.ts';
-import { NetlinkError } from '../../../linux/netlink/errors.ts';
+import { NetlinkError } from '../../../linux/netlink/netlink-error.ts';
 import { apiServer } from './api-server.ts';
-import { type CheckContext, type OutsideCheck, skipped } from './check.ts';
-import type { CheckedFinding } from './view.ts';
+import type { CheckedFinding } from './check-view.ts';
+import { type CheckContext, type OutsideCheck, skipped } from './outside-check.ts';
 
 const NOT_DONE = skipped('not done within the deadline');
 

@@ -1,13 +1,13 @@
 import { CommandError } from '../../../commands/command-error.ts';
-import { PUBLIC_FILE_MODE } from '../files.ts';
 import { assertOwnFiles, installFile, makeFolders } from '../install-files.ts';
 import { THIS_MACHINE } from '../paths.ts';
 import { addToRecord, readRecord } from '../record.ts';
 import { serviceManagerOf } from '../service-manager.ts';
 import { unitWord } from '../unit-text.ts';
+import { PUBLIC_FILE_MODE } from '../write-files.ts';
 import { byHand } from './by-hand.ts';
-import { hasLink, raiseLink } from './link.ts';
-import { DNS_LINK, DNS_UNIT_FILE, DNS_UNIT_NAME, type DnsPlan } from './plan.ts';
+import { hasLink, raiseLink } from './dns-link.ts';
+import { DNS_LINK, DNS_UNIT_FILE, DNS_UNIT_NAME, type DnsPlan } from './dns-plan.ts';
 import { configureLink, listScopes, type Scope } from './resolvectl.ts';
 import { readResolver } from './resolver.ts';
 import { undoDns } from './undo.ts';

@@ -1,4 +1,4 @@
-import type { DnsPlan } from './plan.ts';
+import type { DnsPlan } from './dns-plan.ts';
 import type { Resolver, ResolverKind } from './resolver.ts';
 
 /** What a person can do where `apply` cannot; empty: apply does it. */

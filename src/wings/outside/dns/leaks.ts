@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalIp } from '../../../addresses/ip.ts';
-import { systemCode } from '../../../cluster/errors.ts';
-import { textOf } from '../files.ts';
+import { systemCode } from '../../../cluster/cluster-error.ts';
 import { below } from '../paths.ts';
+import { textOf } from '../write-files.ts';
 import type { Resolver } from './resolver.ts';
 
 /** A setting by which the cluster's DNS is asked for every name of the machine. */

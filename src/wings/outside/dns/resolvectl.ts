@@ -1,7 +1,7 @@
-import { systemCode } from '../../../cluster/errors.ts';
+import { systemCode } from '../../../cluster/cluster-error.ts';
 import { CommandError } from '../../../commands/command-error.ts';
 import { runProgramToEnd } from '../../../linux/run-program.ts';
-import { DNS_LINK, type DnsPlan } from './plan.ts';
+import { DNS_LINK, type DnsPlan } from './dns-plan.ts';
 
 const TIMEOUT_MS = 20_000;
 

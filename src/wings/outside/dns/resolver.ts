@@ -1,9 +1,9 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isLoopbackIp } from '../../../addresses/loopback.ts';
-import { systemCode } from '../../../cluster/errors.ts';
-import { textOf } from '../files.ts';
+import { systemCode } from '../../../cluster/cluster-error.ts';
 import { below } from '../paths.ts';
+import { textOf } from '../write-files.ts';
 
 /** Who answers when a program of the machine looks up a name. */
 export type ResolverKind =

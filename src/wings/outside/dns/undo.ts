@@ -4,8 +4,8 @@ import { below, THIS_MACHINE } from '../paths.ts';
 import { dropFromRecord, fileState, readRecord } from '../record.ts';
 import { removeFolders, removeRecord } from '../remove-files.ts';
 import { serviceManagerOf } from '../service-manager.ts';
-import { removeLink } from './link.ts';
-import { DNS_LINK, DNS_UNIT_FILE, DNS_UNIT_NAME } from './plan.ts';
+import { removeLink } from './dns-link.ts';
+import { DNS_LINK, DNS_UNIT_FILE, DNS_UNIT_NAME } from './dns-plan.ts';
 
 /** Removes what apply made, and nothing else; names what it removed. */
 export async function undoDns(root: string): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { canonicalIp } from '../../../addresses/ip.ts';
-import { systemCode } from '../../../cluster/errors.ts';
-import { type DnsPlan, knownName } from './plan.ts';
+import { systemCode } from '../../../cluster/cluster-error.ts';
+import { type DnsPlan, knownName } from './dns-plan.ts';
 
 const ASK_TIMEOUT_MS = 1000;
 const ASK_TRIES = 3;

@@ -1,6 +1,6 @@
 import type net from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ClusterError } from '../../../cluster/errors.ts';
+import { ClusterError } from '../../../cluster/cluster-error.ts';
 import type { ProblemListener } from '../../../cluster/source.ts';
 import type { PodName } from '../port-forward/handshake.ts';
 

@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import type { TunnelCounts } from '../../../agent/status-page.ts';
-import { dialDirectly } from '../../../cluster/socket.ts';
+import { dialDirectly } from '../../../cluster/api-socket.ts';
 import type { Source, SourceEvent } from '../../../cluster/source.ts';
 import { problemDigest } from '../../../commands/problem-digest.ts';
 import { openTransparentListener } from '../../../linux/outside/transparent-listener.ts';
-import { SocketError } from '../../../linux/sockets/errors.ts';
+import { SocketError } from '../../../linux/sockets/socket-error.ts';
 import { openNetfilter } from '../../../modes/netfilter.ts';
 import type { PodNetwork, PodNetworkOptions, PodNetworks } from '../../../modes/wing.ts';
 import { systemClock } from '../../../time/clock.ts';
 import { runTogether } from '../../../time/run-together.ts';
 import { PodTunnels } from '../port-forward/pod-tunnels.ts';
 import { carry } from './carry.ts';
-import { PodDirectory } from './directory.ts';
 import { runDnsStub } from './dns-stub.ts';
-import { handOver } from './hand-over.ts';
+import { handOver } from './hand-to-listener.ts';
+import { PodDirectory } from './pod-directory.ts';
 import {
   addLookup,
   addPodRoute,

@@ -1,6 +1,7 @@
 import { type Cidr, parseCidr } from '../../../addresses/cidr.ts';
 import { formatIp } from '../../../addresses/ip.ts';
-import { NetlinkError } from '../../../linux/netlink/errors.ts';
+import { NetlinkError } from '../../../linux/netlink/netlink-error.ts';
+import { deleteRoute, replaceRoute, selectRoutes } from '../../../linux/route/machine-routes.ts';
 import {
   addMarkRule,
   countRules,
@@ -8,7 +9,6 @@ import {
   type MarkRule,
 } from '../../../linux/route/mark-rules.ts';
 import type { RouteSpec } from '../../../linux/route/route-requests.ts';
-import { deleteRoute, replaceRoute, selectRoutes } from '../../../linux/route/routes.ts';
 import { sleep } from '../../../time/sleep.ts';
 
 const RETRY_MS = 1000;

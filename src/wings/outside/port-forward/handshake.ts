@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type net from 'node:net';
 import { rejection } from '../../../cluster/api-rejection.ts';
-import { ClusterError } from '../../../cluster/errors.ts';
+import { ClusterError } from '../../../cluster/cluster-error.ts';
 import { parseJson } from '../../../cluster/json.ts';
 import type { Secret } from '../../../cluster/secret.ts';
 import { readStatus } from '../../../cluster/watch-event.ts';

@@ -1,6 +1,6 @@
 import type net from 'node:net';
 import { Duplex } from 'node:stream';
-import { ClusterError } from '../../../cluster/errors.ts';
+import { ClusterError } from '../../../cluster/cluster-error.ts';
 import { dataHead, pingAnswer, reset, SpdyReader, synStream } from './spdy-frames.ts';
 import { closeFrame, messageHead, pong, WebSocketReader } from './websocket-frames.ts';
 

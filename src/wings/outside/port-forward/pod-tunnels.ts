@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { TunnelCounts } from '../../../agent/status-page.ts';
 import type { ClusterAccess } from '../../../cluster/access.ts';
-import { ClusterError } from '../../../cluster/errors.ts';
-import { type Dial, openSocket } from '../../../cluster/socket.ts';
+import { type Dial, openSocket } from '../../../cluster/api-socket.ts';
+import { ClusterError } from '../../../cluster/cluster-error.ts';
 import { dialThrough } from '../../../cluster/tunnel.ts';
 import { type PodName, upgrade } from './handshake.ts';
 import { PodTunnel, type TunnelListener } from './pod-tunnel.ts';

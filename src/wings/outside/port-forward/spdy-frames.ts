@@ -1,4 +1,4 @@
-import { ClusterError } from '../../../cluster/errors.ts';
+import { ClusterError } from '../../../cluster/cluster-error.ts';
 
 /**
  * The frames of SPDY/3.1 that port-forward uses. The server has no flow control: it ignores

@@ -1,4 +1,4 @@
-import { ClusterError } from '../../../cluster/errors.ts';
+import { ClusterError } from '../../../cluster/cluster-error.ts';
 
 /** Opcodes of RFC 6455, section 5.2. */
 const CONTINUATION = 0;

@@ -2,16 +2,19 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import type { ClusterAccess } from '../../../cluster/access.ts';
-import { dialDirectly, placeOf } from '../../../cluster/socket.ts';
+import { dialDirectly, placeOf } from '../../../cluster/api-socket.ts';
 import { dialThrough } from '../../../cluster/tunnel.ts';
 import { CommandError } from '../../../commands/command-error.ts';
-import { accessOf } from '../../../commands/source.ts';
+import { accessOf } from '../../../commands/open-source.ts';
 import { printNote, printWarning } from '../../../commands/terminal/print.ts';
 import { findOnPath } from '../../../linux/find-on-path.ts';
 import { startInherited } from '../../../linux/outside/start-inherited.ts';
 import { RunningProgram } from '../../../linux/running-program.ts';
 import { sleep } from '../../../time/sleep.ts';
-import { textOf } from '../files.ts';
+import { textOf } from '../write-files.ts';
+import { startRelay } from './api-relay.ts';
+import { runInside } from './inside.ts';
+import { poll } from './poll-until.ts';
 import {
   GATEWAY_DNS,
   GATEWAY_RANGE,
@@ -20,11 +23,8 @@ import {
   SHELL_FILES,
   shellConfig,
   shellKubeconfig,
-} from './files.ts';
-import { makeShellFolder, removeShellFolder } from './folder.ts';
-import { runInside } from './inside.ts';
-import { poll } from './poll.ts';
-import { startRelay } from './relay.ts';
+} from './shell-files.ts';
+import { makeShellFolder, removeShellFolder } from './shell-folder.ts';
 
 interface ShellOptions {
   readonly kubeconfig?: string;

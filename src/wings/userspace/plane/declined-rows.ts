@@ -1,8 +1,8 @@
 import type { Family, Forwarding, ServicePortKey } from '../../../forwarding/model.ts';
 import { servicePortKey } from '../../../forwarding/model.ts';
+import { familyOf, namespaceOf, type WireFrontend } from './forwarder-protocol.ts';
 import type { ForwarderReport } from './forwarder-report.ts';
-import { familyOf, namespaceOf, type WireFrontend } from './protocol.ts';
-import { wireRow } from './rows.ts';
+import { wireRow } from './wire-rows.ts';
 
 /** A row that is not handed over; without frontends: it is again. */
 export interface KeptRow {

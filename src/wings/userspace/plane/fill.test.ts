@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import type { Forwarding } from '../../../forwarding/model.ts';
 import { compareRows, send } from './fill.ts';
 import { testDirectory } from './forwarder/testing/directories.ts';
-import type { ForwarderLink } from './link.ts';
-import { keyOf, type Request, type WireChange } from './protocol.ts';
+import type { ForwarderLink } from './forwarder-link.ts';
+import { keyOf, type Request, type WireChange } from './forwarder-protocol.ts';
 import { DECLINED, rowDigest } from './row-digest.ts';
-import { wireRow } from './rows.ts';
+import { wireRow } from './wire-rows.ts';
 
 function rowOf(number: number, endpointCount: number): WireChange {
   const cluster = Array.from(

@@ -2,11 +2,11 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Difference } from '../../../dataplanes/contract.ts';
 import { Differences } from '../../../dataplanes/differences.ts';
 import { type Forwarding, type ServicePortKey, servicePortKey } from '../../../forwarding/model.ts';
+import type { ForwarderLink } from './forwarder-link.ts';
+import { keyOf, serviceOf, type WireChange, type WireListChange } from './forwarder-protocol.ts';
 import { inGroups } from './in-groups.ts';
-import type { ForwarderLink } from './link.ts';
-import { keyOf, serviceOf, type WireChange, type WireListChange } from './protocol.ts';
 import { DECLINED, rowDigest } from './row-digest.ts';
-import { wireRow } from './rows.ts';
+import { wireRow } from './wire-rows.ts';
 
 /** So many changes are parsed by the forwarder's main thread between two pulses. */
 const CHANGES_PER_MESSAGE = 500;

@@ -1,16 +1,16 @@
 import { FORWARDER_ADDRESSES } from '../../../dataplanes/shared/forwarder-addresses.ts';
 import { addressBytes } from '../../../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../../../linux/conntrack/conntrack.ts';
-import type { Flow, FlowTuple } from '../../../linux/conntrack/flow.ts';
 import {
   PROTOCOL_TCP,
   STATUS_DST_NAT,
   STATUS_SEEN_REPLY,
   TCP_ESTABLISHED,
   TCP_SYN_SENT,
-} from '../../../linux/conntrack/protocol.ts';
+} from '../../../linux/conntrack/conntrack-protocol.ts';
+import type { Flow, FlowTuple } from '../../../linux/conntrack/flow.ts';
 import { type FlowQuestion, passesFilter } from '../../../linux/conntrack/question.ts';
-import type { Answers, WireConnection } from './protocol.ts';
+import type { Answers, WireConnection } from './forwarder-protocol.ts';
 import { currentSockets } from './run-files.ts';
 import { askOnce } from './running.ts';
 

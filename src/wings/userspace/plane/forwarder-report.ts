@@ -1,4 +1,4 @@
-import type { Answers } from './protocol.ts';
+import type { Answers } from './forwarder-protocol.ts';
 
 /** The process that copies between client and endpoint itself. */
 export interface ForwarderReport {

@@ -3,7 +3,8 @@ import { type Cidr, parseCidr } from '../../../addresses/cidr.ts';
 import type { Holding } from '../../../dataplanes/contract.ts';
 import { FORWARDER_ADDRESSES } from '../../../dataplanes/shared/forwarder-addresses.ts';
 import { FAMILIES, type Family } from '../../../forwarding/model.ts';
-import { NetlinkError } from '../../../linux/netlink/errors.ts';
+import { NetlinkError } from '../../../linux/netlink/netlink-error.ts';
+import { addRoute, deleteRoute, selectRoutes } from '../../../linux/route/machine-routes.ts';
 import {
   addMarkRule,
   countRules,
@@ -11,7 +12,6 @@ import {
   type MarkRule,
 } from '../../../linux/route/mark-rules.ts';
 import { type RouteSpec, RT_TABLE_LOCAL } from '../../../linux/route/route-requests.ts';
-import { addRoute, deleteRoute, selectRoutes } from '../../../linux/route/routes.ts';
 
 /**
  * Routes and rules that the forwarder needs:

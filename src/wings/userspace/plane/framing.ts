@@ -1,4 +1,4 @@
-import type { Answers } from './protocol.ts';
+import type { Answers } from './forwarder-protocol.ts';
 
 /** A frame: four bytes with the length (big endian), then JSON. */
 const LENGTH_BYTES = 4;

@@ -1,7 +1,7 @@
 import { forwarderError } from './forwarder-error.ts';
-import type { ForwarderLink } from './link.ts';
+import type { ForwarderLink } from './forwarder-link.ts';
+import { type HeldListener, PROTOCOL_VERSION } from './forwarder-protocol.ts';
 import { closeListeners, copyListeners, openListeners } from './listeners.ts';
-import { type HeldListener, PROTOCOL_VERSION } from './protocol.ts';
 import { Restarts } from './restarts.ts';
 import { currentSockets } from './run-files.ts';
 import { ANSWER_MS, isSilent, meet, part, type RunningForwarder } from './running.ts';

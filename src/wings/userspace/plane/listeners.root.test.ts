@@ -3,8 +3,8 @@ import { before, test } from 'node:test';
 import { SOURCE_CLASSES } from '../../../forwarding/model.ts';
 import { enterOwnNetwork } from '../../../linux/netlink/testing/own-namespace.ts';
 import { listenerPort } from '../../../linux/sockets/listener.ts';
+import type { HeldListener } from './forwarder-protocol.ts';
 import { closeListeners, openListeners, USUAL_PORTS } from './listeners.ts';
-import type { HeldListener } from './protocol.ts';
 
 before(() => enterOwnNetwork());
 

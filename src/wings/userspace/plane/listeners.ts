@@ -6,10 +6,10 @@ import {
   type SourceClass,
 } from '../../../forwarding/model.ts';
 import { closeDescriptor } from '../../../linux/sockets/descriptors.ts';
-import { SocketError } from '../../../linux/sockets/errors.ts';
 import { openListener } from '../../../linux/sockets/listener.ts';
+import { SocketError } from '../../../linux/sockets/socket-error.ts';
 import { connectDescriptors } from '../../../linux/userspace/pass-descriptors.ts';
-import type { HeldListener, ListenerPorts } from './protocol.ts';
+import type { HeldListener, ListenerPorts } from './forwarder-protocol.ts';
 
 /**
  * A conntrack entry keeps the port that its connection was handed over to. With the same ports after

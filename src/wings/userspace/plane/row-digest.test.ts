@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { WireRow } from './protocol.ts';
+import type { WireRow } from './forwarder-protocol.ts';
 import { frontendText, RowDigest, rowDigest } from './row-digest.ts';
 
 const CLUSTER = { list: 'cluster', masquerade: false } as const;

@@ -1,5 +1,5 @@
 import { SOURCE_CLASSES } from '../../../forwarding/model.ts';
-import type { WireFrontend, WireRow } from './protocol.ts';
+import type { WireFrontend, WireRow } from './forwarder-protocol.ts';
 
 /**
  * A digest of a row that does not depend on the order of its parts: a sum of the hashes of its parts,

@@ -1,7 +1,7 @@
 import { connectDescriptors } from '../../../linux/userspace/pass-descriptors.ts';
 import { listeningPid } from '../../../linux/userspace/peer.ts';
-import { ForwarderLink } from './link.ts';
-import type { Answers, Hello, Request } from './protocol.ts';
+import { ForwarderLink } from './forwarder-link.ts';
+import type { Answers, Hello, Request } from './forwarder-protocol.ts';
 import type { ForwarderSockets } from './run-files.ts';
 
 /** Two connections to a forwarder: a question that takes long must not hold up the pulse. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { startDetached } from '../../../linux/start-detached.ts';
 import { sleep } from '../../../time/sleep.ts';
 import { forwarderError } from './forwarder-error.ts';
-import type { ForwarderArguments, HeldListener } from './protocol.ts';
+import type { ForwarderArguments, HeldListener } from './forwarder-protocol.ts';
 import { newSockets } from './run-files.ts';
 import { meet, type RunningForwarder } from './running.ts';
 

@@ -1,8 +1,8 @@
 import { h, nameOf, setAttribute, setText } from './dom.ts';
 import { exactRate, rate } from './figures.ts';
 import { KeyedList } from './keyed.ts';
+import type { Traffic } from './page-traffic.ts';
 import { routeTo } from './route.ts';
-import type { Traffic } from './traffic.ts';
 
 interface BarItem {
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { Change } from '../protocol/changes.ts';
+import type { Change } from '../protocol/changes-answer.ts';
 import { h, nameOf, replace } from './dom.ts';
 import { exactTime, milliseconds, timeOfDay } from './figures.ts';
 import { KeyedList } from './keyed.ts';

@@ -1,11 +1,11 @@
-import type { Change, ChangesAnswer } from '../protocol/changes.ts';
-import { ask } from './ask.ts';
+import type { Change, ChangesAnswer } from '../protocol/changes-answer.ts';
+import { ask } from './ask-server.ts';
 import { ChangeList } from './change-list.ts';
 import { h, nameOf, replace, setText } from './dom.ts';
 import { count, exactTime } from './figures.ts';
-import { problemBox } from './problem.ts';
+import type { ScreenContext } from './page-screens.ts';
+import { problemBox } from './problem-box.ts';
 import { routeTo } from './route.ts';
-import type { ScreenContext } from './screen.ts';
 
 /** The history: what happened, who wrote it, and when the kernel had it. */
 export function openChanges({ route, store, signal }: ScreenContext): HTMLElement {

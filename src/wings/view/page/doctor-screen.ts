@@ -1,9 +1,9 @@
-import type { DoctorAnswer, DoctorResult } from '../protocol/doctor.ts';
-import { ask } from './ask.ts';
+import type { DoctorAnswer, DoctorResult } from '../protocol/doctor-answer.ts';
+import { ask } from './ask-server.ts';
 import { h, nameOf, refresh, replace, withCode } from './dom.ts';
 import { counted, exactTime } from './figures.ts';
-import { emptyPanel, problemBox } from './problem.ts';
-import type { ScreenContext } from './screen.ts';
+import type { ScreenContext } from './page-screens.ts';
+import { emptyPanel, problemBox } from './problem-box.ts';
 
 const LEVELS = {
   problem: { word: '✕ problem', tone: 'bad' },

@@ -1,4 +1,4 @@
-import type { DotChanges, DotState, Dots } from '../protocol/dots.ts';
+import type { DotChanges, DotState, Dots } from '../protocol/dots-answer.ts';
 
 /** How each state is called, and drawn: never by its colour alone. */
 export const DOT_STATES: readonly {

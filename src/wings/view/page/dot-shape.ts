@@ -1,4 +1,4 @@
-import type { DotState } from '../protocol/dots.ts';
+import type { DotState } from '../protocol/dots-answer.ts';
 
 export type Palette = Readonly<Record<DotState, string>>;
 

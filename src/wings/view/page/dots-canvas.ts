@@ -1,4 +1,4 @@
-import type { DotState } from '../protocol/dots.ts';
+import type { DotState } from '../protocol/dots-answer.ts';
 import type { DotField } from './dot-field.ts';
 import { drawDot, type Palette, paletteOf } from './dot-shape.ts';
 import { layDots } from './dots-layout.ts';

@@ -3,8 +3,8 @@ import { DOT_STATES, wordOf } from './dot-field.ts';
 import { drawDot, paletteOf } from './dot-shape.ts';
 import { DotsCanvas } from './dots-canvas.ts';
 import { count, counted } from './figures.ts';
+import type { ScreenContext } from './page-screens.ts';
 import { routeTo } from './route.ts';
-import type { ScreenContext } from './screen.ts';
 import type { Store } from './store.ts';
 
 const MOST_NAMED = 5;

@@ -1,4 +1,4 @@
-import type { EndpointAnswer, ServicePortAnswer } from '../protocol/service.ts';
+import type { EndpointAnswer, ServicePortAnswer } from '../protocol/service-page.ts';
 import { h, nameOf } from './dom.ts';
 import { ABSENT, count, exactRate, percent, rate } from './figures.ts';
 

@@ -1,18 +1,18 @@
-import type { ServiceAnswer } from '../protocol/service.ts';
-import type { Answered } from './ask.ts';
+import type { ServiceAnswer } from '../protocol/service-page.ts';
+import type { Answered } from './ask-server.ts';
 import { barsOf } from './bars.ts';
 import { ChangeList } from './change-list.ts';
 import { fillFor, h, onWidth, refresh, replace, setText } from './dom.ts';
 import { dotsPanel } from './dots-panel.ts';
-import { problemBox } from './problem.ts';
+import type { ScreenContext } from './page-screens.ts';
+import { type Traffic, trafficOf } from './page-traffic.ts';
+import { problemBox } from './problem-box.ts';
 import { ropesOf } from './ropes.ts';
 import { routeTo } from './route.ts';
-import type { ScreenContext } from './screen.ts';
 import { servicePanel } from './service-panel.ts';
 import { pollService } from './service-poll.ts';
 import type { Store } from './store.ts';
 import { tilesOf } from './tiles.ts';
-import { type Traffic, trafficOf } from './traffic.ts';
 
 /** Below this width the three columns are stacked. */
 const LEAST_ROPES_WIDTH = 720;

@@ -1,6 +1,6 @@
 import { h } from './dom.ts';
+import type { ScreenContext } from './page-screens.ts';
 import { routeTo } from './route.ts';
-import type { ScreenContext } from './screen.ts';
 
 const PROBES: readonly (readonly [value: string, label: string])[] = [
   ['', 'predict only, send nothing'],

@@ -1,10 +1,10 @@
-import type { PathAnswer, PathCandidate } from '../protocol/path.ts';
-import { ask } from './ask.ts';
+import type { PathAnswer, PathCandidate } from '../protocol/path-answer.ts';
+import { ask } from './ask-server.ts';
 import { h, nameOf, replace, withCode } from './dom.ts';
+import type { ScreenContext } from './page-screens.ts';
 import { pathForm } from './path-form.ts';
-import { emptyPanel, problemBox } from './problem.ts';
+import { emptyPanel, problemBox } from './problem-box.ts';
 import { routeTo } from './route.ts';
-import type { ScreenContext } from './screen.ts';
 import { wayOf } from './way.ts';
 import { wayView } from './way-view.ts';
 

@@ -1,4 +1,4 @@
-import type { Column, ServiceColumn, Traffic } from './traffic.ts';
+import type { Column, ServiceColumn, Traffic } from './page-traffic.ts';
 
 export interface Box<T> {
   readonly item: T;

@@ -1,9 +1,9 @@
 import { h, nameOf, s, setAttribute, setText } from './dom.ts';
 import { exactRate, rate } from './figures.ts';
 import { KeyedList } from './keyed.ts';
+import type { Column, ServiceColumn, Traffic } from './page-traffic.ts';
 import { type Box, layRopes, type Ribbon, type RopesLayout } from './ropes-layout.ts';
 import { routeTo } from './route.ts';
-import type { Column, ServiceColumn, Traffic } from './traffic.ts';
 
 /** Who asks, which Service, where it ends: for wide screens. */
 export interface Ropes {

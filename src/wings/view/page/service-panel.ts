@@ -1,4 +1,4 @@
-import type { KernelState, ServiceAnswer, ServicePortAnswer } from '../protocol/service.ts';
+import type { KernelState, ServiceAnswer, ServicePortAnswer } from '../protocol/service-page.ts';
 import { h, nameOf } from './dom.ts';
 import { endpointTable } from './endpoint-table.ts';
 import { count, milliseconds, rate } from './figures.ts';

@@ -1,5 +1,5 @@
-import type { ServiceAnswer } from '../protocol/service.ts';
-import { type Answered, ask } from './ask.ts';
+import type { ServiceAnswer } from '../protocol/service-page.ts';
+import { type Answered, ask } from './ask-server.ts';
 
 /** The server measures a Service while it is asked for. */
 const EVERY_MS = 2000;

@@ -4,14 +4,14 @@ import type {
   OutcomeAnswer,
   ServiceAnswer,
   ServicePortAnswer,
-} from '../protocol/service.ts';
+} from '../protocol/service-page.ts';
 import { ChangeList } from './change-list.ts';
 import { h, nameOf, refresh, replace } from './dom.ts';
 import { endpointTable } from './endpoint-table.ts';
 import { duration } from './figures.ts';
-import { emptyPanel, problemBox } from './problem.ts';
+import type { ScreenContext } from './page-screens.ts';
+import { emptyPanel, problemBox } from './problem-box.ts';
 import { routeTo, serviceOfPort } from './route.ts';
-import type { ScreenContext } from './screen.ts';
 import { portFigures, portTitle } from './service-panel.ts';
 import { pollService } from './service-poll.ts';
 import type { Store } from './store.ts';

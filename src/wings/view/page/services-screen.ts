@@ -1,11 +1,11 @@
-import type { DotState, SearchAnswer } from '../protocol/dots.ts';
-import { ask } from './ask.ts';
+import type { DotState, SearchAnswer } from '../protocol/dots-answer.ts';
+import { ask } from './ask-server.ts';
 import { h, nameOf, replace, setText } from './dom.ts';
 import { DOT_STATES, wordOf } from './dot-field.ts';
 import { count, counted } from './figures.ts';
-import { problemBox } from './problem.ts';
+import type { ScreenContext } from './page-screens.ts';
+import { problemBox } from './problem-box.ts';
 import { routeTo } from './route.ts';
-import type { ScreenContext } from './screen.ts';
 import type { Store } from './store.ts';
 
 const MOST_LISTED = 100;

@@ -1,6 +1,6 @@
-import type { Change } from '../protocol/changes.ts';
+import type { Change } from '../protocol/changes-answer.ts';
 import type { Problem } from '../protocol/common.ts';
-import type { NodeAbout } from '../protocol/node.ts';
+import type { NodeAbout } from '../protocol/node-hello.ts';
 import type { Hello, PastPoint, ViewTick } from '../protocol/tick.ts';
 import { DotField } from './dot-field.ts';
 

@@ -1,5 +1,5 @@
 import type { MetRule, Proof, ProofStep } from '../../../explain/proof/proof.ts';
-import type { PathAnswer } from '../protocol/path.ts';
+import type { PathAnswer } from '../protocol/path-answer.ts';
 import { milliseconds } from './figures.ts';
 
 /** An explanation as a line: a client, stations with stops, and an end. */

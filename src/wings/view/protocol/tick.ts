@@ -1,7 +1,7 @@
-import type { Change } from './changes.ts';
-import type { DotChanges } from './dots.ts';
-import type { NodeAbout, Trouble } from './node.ts';
-import type { TrafficMap } from './traffic.ts';
+import type { Change } from './changes-answer.ts';
+import type { DotChanges } from './dots-answer.ts';
+import type { NodeAbout, Trouble } from './node-hello.ts';
+import type { TrafficMap } from './traffic-tick.ts';
 
 /** The first event of a stream. */
 export interface Hello {

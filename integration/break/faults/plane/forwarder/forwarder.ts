@@ -1,6 +1,9 @@
 import { until } from '../../../../../lab/host/until.ts';
-import { ForwarderLink } from '../../../../../src/wings/userspace/plane/link.ts';
-import type { Answers, Request } from '../../../../../src/wings/userspace/plane/protocol.ts';
+import { ForwarderLink } from '../../../../../src/wings/userspace/plane/forwarder-link.ts';
+import type {
+  Answers,
+  Request,
+} from '../../../../../src/wings/userspace/plane/forwarder-protocol.ts';
 import { currentSockets } from '../../../../../src/wings/userspace/plane/run-files.ts';
 import type { PlaneScene } from '../plane-scene.ts';
 

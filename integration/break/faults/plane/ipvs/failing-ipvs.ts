@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import type { Ipvs, IpvsRejection, IpvsWrite } from '../../../../../src/linux/ipvs/model.ts';
-import { NetlinkError } from '../../../../../src/linux/netlink/errors.ts';
+import type { Ipvs, IpvsRejection, IpvsWrite } from '../../../../../src/linux/ipvs/ipvs-model.ts';
+import { NetlinkError } from '../../../../../src/linux/netlink/netlink-error.ts';
 import type { Failures } from '../failures.ts';
 
 const { ENOBUFS, ENOMEM } = constants.errno;

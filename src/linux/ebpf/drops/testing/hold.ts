@@ -1,6 +1,6 @@
 /** `hold.ts PORT`: watches drops at this port of TCP until it is killed. */
 import { watchDrops } from '../watch-drops.ts';
-import { dropObject } from './object.ts';
+import { dropObject } from './drop-object.ts';
 
 const [port = ''] = process.argv.slice(2);
 const ends = [{ port: Number(port), protocol: 6 }];

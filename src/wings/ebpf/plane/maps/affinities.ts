@@ -7,8 +7,8 @@ import {
   AFFINITY_SHARE,
   AffinityCounter,
 } from './layout.ts';
+import type { Tables } from './open-tables.ts';
 import type { StickyPorts } from './sticky-ports.ts';
-import type { Tables } from './tables.ts';
 
 const NS_PER_SECOND = 1e9;
 const NAME_BYTES = 8;

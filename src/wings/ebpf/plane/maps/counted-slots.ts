@@ -1,4 +1,4 @@
-import { slotPrint } from './fingerprint.ts';
+import { slotPrint } from './entry-fingerprint.ts';
 import { SLOT, wordsIn } from './layout.ts';
 
 const SLOT_WORDS = wordsIn(SLOT);

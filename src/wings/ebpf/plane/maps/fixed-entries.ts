@@ -17,7 +17,7 @@ import {
   writeAddress,
 } from './layout.ts';
 import { ONLY } from './map-set.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './open-tables.ts';
 
 /** Inputs of the node entries besides the facts. */
 export interface NodeAbout {

@@ -1,5 +1,5 @@
 import { bytesOf, FRONTEND, FRONTEND_KEY, tagOf, type Words, wordsIn } from './layout.ts';
-import { type EntrySource, writeFrontend, writeFrontendKey } from './row.ts';
+import { type EntrySource, writeFrontend, writeFrontendKey } from './map-row.ts';
 
 const KEY_WORDS = wordsIn(FRONTEND_KEY);
 const VALUE_WORDS = wordsIn(FRONTEND);

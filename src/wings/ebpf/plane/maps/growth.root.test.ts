@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { change } from '../../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../../dataplanes/shared/testing/plane-change.ts';
+import { openPinnedLink } from '../../../../linux/ebpf/bpf-link.ts';
+import type { BpfObject, ObjectProgram } from '../../../../linux/ebpf/bpf-object.ts';
 import { programsOnCgroup } from '../../../../linux/ebpf/enumerate.ts';
-import { openPinnedLink } from '../../../../linux/ebpf/link.ts';
-import type { BpfObject, ObjectProgram } from '../../../../linux/ebpf/object.ts';
 import { attachTypeOf, HOOK_NAMES } from '../places/hook-names.ts';
-import { testPlace } from '../testing/place.ts';
-import { clusterIp, FACTS, rowOf } from '../testing/rows.ts';
+import { testPlace } from '../testing/ebpf-place.ts';
+import { clusterIp, FACTS, rowOf } from '../testing/ebpf-rows.ts';
 
 const ROOM = 8;
 

@@ -1,10 +1,10 @@
-import { BpfError } from '../../../../linux/ebpf/errors.ts';
+import { BpfError } from '../../../../linux/ebpf/bpf-error.ts';
 import type { BpfMap } from '../../../../linux/ebpf/map.ts';
 import { createMap } from '../../../../linux/ebpf/map-create.ts';
-import { readFrontends } from '../inspect.ts';
+import { readFrontends } from '../inspect-maps.ts';
 import { FRONTEND, FRONTEND_KEY, MOST_SLOTS, SLOT } from './layout.ts';
-import type { Tables } from './tables.ts';
-import type { Shortage } from './transaction.ts';
+import type { Shortage } from './map-transaction.ts';
+import type { Tables } from './open-tables.ts';
 
 const SLOTS_AT_ONCE = 65_536;
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
-import { change } from '../../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../../dataplanes/shared/testing/plane-change.ts';
 import { type Forwarding, servicePortKey } from '../../../../forwarding/model.ts';
 import { type Figure, processorFigure } from '../../../../forwarding/testing/rounds.ts';
-import { loadObject } from '../../../../linux/ebpf/load.ts';
-import { testPlace } from '../testing/place.ts';
-import { clusterIp, FACTS, rowOf } from '../testing/rows.ts';
-import { Knowledge } from './knowledge.ts';
+import { loadObject } from '../../../../linux/ebpf/load-object.ts';
+import { testPlace } from '../testing/ebpf-place.ts';
+import { clusterIp, FACTS, rowOf } from '../testing/ebpf-rows.ts';
+import { Knowledge } from './map-knowledge.ts';
+import { Transaction } from './map-transaction.ts';
+import { Tables } from './open-tables.ts';
 import { SlotSpace } from './slot-space.ts';
-import { Tables } from './tables.ts';
-import { Transaction } from './transaction.ts';
 
 const place = testPlace('large-rows');
 const SLOTS = 65_536;

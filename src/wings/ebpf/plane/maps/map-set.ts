@@ -1,6 +1,6 @@
-import type { LoadedObject } from '../../../../linux/ebpf/load.ts';
+import type { BpfObject } from '../../../../linux/ebpf/bpf-object.ts';
+import type { LoadedObject } from '../../../../linux/ebpf/load-object.ts';
 import type { BpfMap, MapDefinition } from '../../../../linux/ebpf/map.ts';
-import type { BpfObject } from '../../../../linux/ebpf/object.ts';
 import type { Pins } from '../pins.ts';
 import { LAYOUT_VERSION, SETTINGS } from './layout.ts';
 

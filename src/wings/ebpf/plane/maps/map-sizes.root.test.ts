@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { change } from '../../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../../dataplanes/shared/testing/plane-change.ts';
 import { possibleCpus } from '../../../../linux/ebpf/map.ts';
 import { openPinnedMap } from '../../../../linux/ebpf/map-create.ts';
-import { testPlace } from '../testing/place.ts';
-import { clusterIp, FACTS, rowOf } from '../testing/rows.ts';
+import { testPlace } from '../testing/ebpf-place.ts';
+import { clusterIp, FACTS, rowOf } from '../testing/ebpf-rows.ts';
 import { mapSizes } from './map-sizes.ts';
 
 const place = testPlace('sizes');

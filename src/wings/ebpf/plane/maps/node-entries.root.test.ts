@@ -7,7 +7,7 @@ import { openPinnedMap } from '../../../../linux/ebpf/map-create.ts';
 import { ip } from '../../../../linux/netlink/testing/own-namespace.ts';
 import type { MachineLink } from '../../../../linux/route/link-codec.ts';
 import { listLinks, watchLinks } from '../../../../linux/route/watch-links.ts';
-import type { HooksPlane } from '../plane.ts';
+import type { HooksPlane } from '../hooks-plane.ts';
 import { bring } from '../testing/bring.ts';
 import { indexOf, programCount, untilSo } from '../testing/ingress-links.ts';
 import { NODE_FACTS, type NodeNetwork, nodeNetwork } from '../testing/node-network.ts';

@@ -5,7 +5,7 @@ import {
   servicePortKey,
 } from '../../../../forwarding/model.ts';
 import type { Binary } from './binary.ts';
-import { affinityName } from './row.ts';
+import { affinityName } from './map-row.ts';
 
 interface StickyPort {
   readonly key: ServicePortKey;

@@ -1,6 +1,6 @@
 import type { Forwarding, Frontend, Outcome } from '../../../../forwarding/model.ts';
 import { CLASS_ORDER } from './layout.ts';
-import type { Sequence } from './row.ts';
+import type { Sequence } from './map-row.ts';
 
 /** A row as its entries in the maps were made, or are to be made. */
 export interface WrittenRow {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { programsOnCgroup } from '../../../../linux/ebpf/enumerate.ts';
 import { Pins } from '../pins.ts';
-import { testPlace } from '../testing/place.ts';
-import { FACTS } from '../testing/rows.ts';
+import { testPlace } from '../testing/ebpf-place.ts';
+import { FACTS } from '../testing/ebpf-rows.ts';
 import { attachTypeOf, HOOK_NAMES } from './hook-names.ts';
 
 const place = testPlace('attached');

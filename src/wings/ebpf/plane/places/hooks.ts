@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { type Attachment, type Difference, PlaneError } from '../../../../dataplanes/contract.ts';
-import { attachCgroup, type BpfLink } from '../../../../linux/ebpf/link.ts';
-import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
+import { attachCgroup, type BpfLink } from '../../../../linux/ebpf/bpf-link.ts';
+import type { BpfProgram } from '../../../../linux/ebpf/bpf-program.ts';
 import type { Pins } from '../pins.ts';
 import { attachTypeOf, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import { SamePrograms } from './looks-like-ours.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { attachTcx, type BpfLink } from '../../../../linux/ebpf/link.ts';
-import { loadObject } from '../../../../linux/ebpf/load.ts';
+import { attachTcx, type BpfLink } from '../../../../linux/ebpf/bpf-link.ts';
+import { loadObject } from '../../../../linux/ebpf/load-object.ts';
 import { parseObject } from '../../../../linux/ebpf/parse-object.ts';
-import { compiled } from '../../../../linux/ebpf/testing/compile.ts';
+import { compiled } from '../../../../linux/ebpf/testing/compile-object.ts';
 import { ownPlace } from '../../../../linux/ebpf/testing/own-place.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { bring } from '../testing/bring.ts';

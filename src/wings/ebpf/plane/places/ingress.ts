@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Difference } from '../../../../dataplanes/contract.ts';
+import { BpfError } from '../../../../linux/ebpf/bpf-error.ts';
+import { attachTcx, type BpfLink } from '../../../../linux/ebpf/bpf-link.ts';
+import type { BpfProgram } from '../../../../linux/ebpf/bpf-program.ts';
 import { programsOnDevice } from '../../../../linux/ebpf/enumerate.ts';
-import { BpfError } from '../../../../linux/ebpf/errors.ts';
-import { attachTcx, type BpfLink } from '../../../../linux/ebpf/link.ts';
-import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
 import type { Pins } from '../pins.ts';
 import { SamePrograms } from './looks-like-ours.ts';
 import { INGRESS } from './programs.ts';

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, afterEach, before, test } from 'node:test';
 import type { Drift } from '../../../../dataplanes/contract.ts';
+import { attachTcx, openPinnedLink } from '../../../../linux/ebpf/bpf-link.ts';
+import type { BpfProgram } from '../../../../linux/ebpf/bpf-program.ts';
 import { openProgramById } from '../../../../linux/ebpf/enumerate.ts';
-import { attachTcx, openPinnedLink } from '../../../../linux/ebpf/link.ts';
-import type { LoadedObject } from '../../../../linux/ebpf/load.ts';
-import type { BpfProgram } from '../../../../linux/ebpf/program.ts';
+import type { LoadedObject } from '../../../../linux/ebpf/load-object.ts';
 import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
 import { enterOwnNetwork, ip } from '../../../../linux/netlink/testing/own-namespace.ts';
 import { listLinks } from '../../../../linux/route/watch-links.ts';
-import type { HooksPlane } from '../plane.ts';
+import type { HooksPlane } from '../hooks-plane.ts';
 import { bring } from '../testing/bring.ts';
+import { frontendAt, serviceOf } from '../testing/ebpf-service.ts';
 import {
   indexOf,
   isAttached,
@@ -22,7 +23,6 @@ import {
 } from '../testing/ingress-links.ts';
 import { NODE_FACTS, type NodeNetwork, nodeNetwork } from '../testing/node-network.ts';
 import { packetPlane, pinFolderOf, socketPlane } from '../testing/packet-plane.ts';
-import { frontendAt, serviceOf } from '../testing/service.ts';
 import { INGRESS, loadPrograms } from './programs.ts';
 
 let network: NodeNetwork;

@@ -1,6 +1,6 @@
+import { BpfError } from '../../../../linux/ebpf/bpf-error.ts';
+import { type BpfProgram, mapIdsOf } from '../../../../linux/ebpf/bpf-program.ts';
 import { openMapById, openProgramById } from '../../../../linux/ebpf/enumerate.ts';
-import { BpfError } from '../../../../linux/ebpf/errors.ts';
-import { type BpfProgram, mapIdsOf } from '../../../../linux/ebpf/program.ts';
 import { MAP_NAMES } from '../maps/map-set.ts';
 
 /** By the name of a program and those of its maps: a Fairlead attached it. */

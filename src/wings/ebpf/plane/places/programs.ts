@@ -1,7 +1,7 @@
+import type { BpfObject } from '../../../../linux/ebpf/bpf-object.ts';
 import { KernelTypes } from '../../../../linux/ebpf/kernel-types.ts';
-import { type LoadedObject, loadObject } from '../../../../linux/ebpf/load.ts';
+import { type LoadedObject, loadObject } from '../../../../linux/ebpf/load-object.ts';
 import type { BpfMap } from '../../../../linux/ebpf/map.ts';
-import type { BpfObject } from '../../../../linux/ebpf/object.ts';
 import { HOOK_NAMES } from './hook-names.ts';
 
 /** The program that meets packets where they come in. */

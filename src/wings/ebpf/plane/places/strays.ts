@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Difference } from '../../../../dataplanes/contract.ts';
+import { BpfError } from '../../../../linux/ebpf/bpf-error.ts';
+import { type BpfLink, tcxAttachType } from '../../../../linux/ebpf/bpf-link.ts';
 import { listIds, openLinkById, programsOnDevice } from '../../../../linux/ebpf/enumerate.ts';
-import { BpfError } from '../../../../linux/ebpf/errors.ts';
-import { type BpfLink, tcxAttachType } from '../../../../linux/ebpf/link.ts';
 import { attachTypeOf, HOOK_NAMES, type HookName, hookText } from './hook-names.ts';
 import { looksLikeOurs } from './looks-like-ours.ts';
 import { INGRESS } from './programs.ts';

@@ -4,7 +4,7 @@ import type {
   InspectionDepth,
   NodeFacts,
 } from '../../../../dataplanes/contract.ts';
-import { change } from '../../../../dataplanes/shared/testing/change.ts';
+import { change } from '../../../../dataplanes/shared/testing/plane-change.ts';
 import { type Forwarding, servicePortKey } from '../../../../forwarding/model.ts';
 import { NODE_FACTS } from './node-network.ts';
 

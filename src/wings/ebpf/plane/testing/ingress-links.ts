@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type BpfLink, openPinnedLink } from '../../../../linux/ebpf/bpf-link.ts';
 import { openLinkById, programsOnDevice } from '../../../../linux/ebpf/enumerate.ts';
 import type { LinkInfo } from '../../../../linux/ebpf/info.ts';
-import { type BpfLink, openPinnedLink } from '../../../../linux/ebpf/link.ts';
 import { listLinks } from '../../../../linux/route/watch-links.ts';
 import { INGRESS } from '../places/programs.ts';
 import { pinFolderOf } from './packet-plane.ts';

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
 import { netnsCookie } from '../../../../linux/netns-cookie.ts';
 import { listLinks, watchLinks } from '../../../../linux/route/watch-links.ts';
-import type { HooksOptions, PacketOptions } from '../options.ts';
-import { HooksPlane } from '../plane.ts';
+import type { HooksOptions, PacketOptions } from '../ebpf-options.ts';
+import { HooksPlane } from '../hooks-plane.ts';
 
 interface Place {
   readonly cgroup: string;

@@ -1,12 +1,12 @@
 import { bitsText, hasBits, lacksBits, setBits } from '../../../../dataplanes/shared/nft/bits.ts';
 import { IS_NEW } from '../../../../dataplanes/shared/nft/common-clauses.ts';
+import { hostNumber } from '../../../../dataplanes/shared/nft/element-keys.ts';
 import { markText } from '../../../../dataplanes/shared/nft/element-text.ts';
-import { hostNumber } from '../../../../dataplanes/shared/nft/keys.ts';
 import { find, isIn, packetFrontend } from '../../../../dataplanes/shared/nft/lookups.ts';
 import { type Clause, joined } from '../../../../dataplanes/shared/nft/nft-rule.ts';
 import * as x from '../../../../linux/nftables/expressions.ts';
-import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
-import type { SetName } from './sets.ts';
+import type { TableFamily } from '../../../../linux/nftables/nftables-protocol.ts';
+import type { SetName } from './capture-sets.ts';
 
 const CT_RELATED = 4;
 const CT_CONFIRMED = 8;

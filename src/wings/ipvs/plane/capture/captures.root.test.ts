@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Drift, type NodeFacts, PlaneError } from '../../../../dataplanes/contract.ts';
-import { virtualServerId } from '../../../../linux/ipvs/model.ts';
+import { virtualServerId } from '../../../../linux/ipvs/ipvs-model.ts';
 import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
+import type { CaptureElements } from './capture-model.ts';
+import { TABLE_FAMILIES } from './capture-sets.ts';
 import type { Captures } from './captures.ts';
 import type { CapturedFrontend } from './frontend.ts';
-import type { CaptureElements } from './model.ts';
-import { renderCapture } from './render.ts';
-import { TABLE_FAMILIES } from './sets.ts';
-import { FACTS, frontend, listCapture, newCaptures, nft } from './testing/kernel.ts';
+import { renderCapture } from './render-capture.ts';
+import { FACTS, frontend, listCapture, newCaptures, nft } from './testing/capture-kernel.ts';
 
 // A new one for each test, so that none meets what another has made.
 beforeEach(enterOwnNetwork);

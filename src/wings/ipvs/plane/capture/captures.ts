@@ -9,14 +9,14 @@ import { Differences } from '../../../../dataplanes/differences.ts';
 import { notInspected } from '../../../../dataplanes/shared/rejections.ts';
 import { watchRuleEvents } from '../../../../dataplanes/shared/rule-events.ts';
 import { FAMILIES } from '../../../../forwarding/model.ts';
-import type { VirtualServerKey } from '../../../../linux/ipvs/model.ts';
-import type { Netlink } from '../../../../linux/netlink/socket.ts';
-import { NftConnection } from '../../../../linux/nftables/connection.ts';
+import type { VirtualServerKey } from '../../../../linux/ipvs/ipvs-model.ts';
+import type { Netlink } from '../../../../linux/netlink/netlink-socket.ts';
 import { GenerationWatch } from '../../../../linux/nftables/generation-watch.ts';
-import type { TableFamily } from '../../../../linux/nftables/protocol.ts';
+import { NftConnection } from '../../../../linux/nftables/nft-connection.ts';
+import type { TableFamily } from '../../../../linux/nftables/nftables-protocol.ts';
 import { asCaptureError } from '../ipvs-rejection.ts';
-import { concernsUs, listenToRouting, objectsOf } from './drift.ts';
-import { familyOfAddress, readElements, writeElements } from './elements.ts';
+import { concernsUs, listenToRouting, objectsOf } from './capture-drift.ts';
+import { familyOfAddress, readElements, writeElements } from './capture-elements.ts';
 import {
   isActive,
   isHooked,
@@ -25,16 +25,17 @@ import {
   reconfigureTable,
   repairTable,
   retireTable,
-} from './fixed-parts.ts';
-import { readInventory } from './inventory.ts';
-import { captureMark } from './marks.ts';
+} from './capture-fixed-parts.ts';
 import type {
   CaptureChange,
   CaptureElements,
   CaptureState,
   CaptureTables,
   Ensured,
-} from './model.ts';
+} from './capture-model.ts';
+import { TABLE_FAMILIES, TABLES } from './capture-sets.ts';
+import { readInventory } from './inventory.ts';
+import { captureMark } from './marks.ts';
 import {
   addRouting,
   deleteForeignRules,
@@ -45,7 +46,6 @@ import {
   readRouting,
   routingText,
 } from './routing.ts';
-import { TABLE_FAMILIES, TABLES } from './sets.ts';
 
 export interface CapturesOptions {
   /** Opens a netfilter socket: one for writes, one for each concurrent read, one for events. */

@@ -1,8 +1,8 @@
 import type { Holding } from '../../../../dataplanes/contract.ts';
-import type { NftConnection } from '../../../../linux/nftables/connection.ts';
-import { readStructure } from './fixed-parts.ts';
+import type { NftConnection } from '../../../../linux/nftables/nft-connection.ts';
+import { readStructure } from './capture-fixed-parts.ts';
+import { TABLE_FAMILIES, TABLES } from './capture-sets.ts';
 import { readRouting } from './routing.ts';
-import { TABLE_FAMILIES, TABLES } from './sets.ts';
 
 /** How much `remove` would delete. */
 export async function readInventory(connection: NftConnection): Promise<readonly Holding[]> {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { beforeEach, describe, it } from 'node:test';
 import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
-import { FACTS, newCaptures, nft } from './testing/kernel.ts';
+import { FACTS, newCaptures, nft } from './testing/capture-kernel.ts';
 
 beforeEach(() => {
   enterOwnNetwork();

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { SOURCE_CLASSES, type SourceClass } from '../../../../forwarding/model.ts';
-import { WITHOUT_IPVS } from '../../../../linux/ipvs/testing/kernel-ipvs.ts';
+import { WITHOUT_IPVS } from '../../../../linux/ipvs/testing/load-ipvs.ts';
 import { ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
 import type { Host } from '../../../../linux/testing/hosts/host.ts';
-import type { Answer, Peer } from '../../../../linux/testing/hosts/messages.ts';
+import type { Answer, Peer } from '../../../../linux/testing/hosts/host-messages.ts';
 import type { Capture, CapturedFrontend } from './frontend.ts';
-import { nft } from './testing/kernel.ts';
+import { nft } from './testing/capture-kernel.ts';
 import {
   addBehind,
   drain,

@@ -2,7 +2,8 @@ import { constants } from 'node:os';
 import { type Cidr, parseCidr } from '../../../../addresses/cidr.ts';
 import { markText } from '../../../../dataplanes/shared/nft/element-text.ts';
 import { FAMILIES, type Family } from '../../../../forwarding/model.ts';
-import { NetlinkError } from '../../../../linux/netlink/errors.ts';
+import { NetlinkError } from '../../../../linux/netlink/netlink-error.ts';
+import { addRoute, deleteRoute, selectRoutes } from '../../../../linux/route/machine-routes.ts';
 import {
   addMarkRule,
   deleteMarkRule,
@@ -11,7 +12,6 @@ import {
 } from '../../../../linux/route/mark-rules.ts';
 import type { MachineRoute } from '../../../../linux/route/route-codec.ts';
 import type { RouteSpec } from '../../../../linux/route/route-requests.ts';
-import { addRoute, deleteRoute, selectRoutes } from '../../../../linux/route/routes.ts';
 
 /**
  * IPVS works on packets for this node only, and on all that own sockets send. In both families:

@@ -1,9 +1,9 @@
 import { addressText } from '../../../../linux/conntrack/address-bytes.ts';
 import type { Conntrack } from '../../../../linux/conntrack/conntrack.ts';
+import { STATUS_DST_NAT } from '../../../../linux/conntrack/conntrack-protocol.ts';
 import type { Flow } from '../../../../linux/conntrack/flow.ts';
-import { STATUS_DST_NAT } from '../../../../linux/conntrack/protocol.ts';
-import { type VirtualServerKey, virtualServerId } from '../../../../linux/ipvs/model.ts';
-import { PROTOCOL_NUMBERS } from '../../../../linux/ipvs/protocol.ts';
+import { type VirtualServerKey, virtualServerId } from '../../../../linux/ipvs/ipvs-model.ts';
+import { PROTOCOL_NUMBERS } from '../../../../linux/ipvs/ipvs-protocol.ts';
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VirtualServerState } from '../../../../linux/ipvs/model.ts';
+import type { VirtualServerState } from '../../../../linux/ipvs/ipvs-model.ts';
 import { outsideOf } from './leftovers.ts';
 
 function at(address: string): VirtualServerState {

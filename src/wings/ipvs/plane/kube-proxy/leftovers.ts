@@ -1,11 +1,19 @@
 import { contains, parseCidrs } from '../../../../addresses/cidr.ts';
 import { parseIp } from '../../../../addresses/ip.ts';
-import { withIpvs } from '../../../../linux/ipvs/errors.ts';
 import { ipsetPorts, listIpsets } from '../../../../linux/ipvs/ipset/ipset.ts';
+import { withIpvs } from '../../../../linux/ipvs/ipvs-error.ts';
+import type {
+  Ipvs,
+  VirtualServerKey,
+  VirtualServerState,
+} from '../../../../linux/ipvs/ipvs-model.ts';
 import { listAddresses } from '../../../../linux/ipvs/list-addresses.ts';
-import type { Ipvs, VirtualServerKey, VirtualServerState } from '../../../../linux/ipvs/model.ts';
 import { findLink } from '../../../../linux/route/change-links.ts';
-import { KUBE_PROXY_DEVICE, KUBE_PROXY_NODE_PORT_SETS, KUBE_PROXY_SETS } from './names.ts';
+import {
+  KUBE_PROXY_DEVICE,
+  KUBE_PROXY_NODE_PORT_SETS,
+  KUBE_PROXY_SETS,
+} from './kube-proxy-names.ts';
 
 const NOTHING: ReadonlyMap<string, VirtualServerState> = new Map();
 

@@ -4,11 +4,11 @@ import {
   type IpvsWrite,
   type VirtualServerKey,
   virtualServerId,
-} from '../../../../linux/ipvs/model.ts';
+} from '../../../../linux/ipvs/ipvs-model.ts';
 import { deleteLink } from '../../../../linux/route/change-links.ts';
 import type { Clock } from '../../../../time/clock.ts';
+import { KUBE_PROXY_DEVICE } from './kube-proxy-names.ts';
 import { findLeftovers, type KubeProxyLeftovers, outsideOf } from './leftovers.ts';
-import { KUBE_PROXY_DEVICE } from './names.ts';
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;

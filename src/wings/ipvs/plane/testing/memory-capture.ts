@@ -1,14 +1,14 @@
 import { type Drift, type NodeFacts, PlaneError } from '../../../../dataplanes/contract.ts';
-import { type VirtualServerKey, virtualServerId } from '../../../../linux/ipvs/model.ts';
-import type { CapturedFrontend } from '../capture/frontend.ts';
-import { captureMark } from '../capture/marks.ts';
+import { type VirtualServerKey, virtualServerId } from '../../../../linux/ipvs/ipvs-model.ts';
 import type {
   CaptureChange,
   CaptureElements,
   CaptureState,
   CaptureTables,
   Ensured,
-} from '../capture/model.ts';
+} from '../capture/capture-model.ts';
+import type { CapturedFrontend } from '../capture/frontend.ts';
+import { captureMark } from '../capture/marks.ts';
 
 /** The capture tables in memory: exact as their transactions. A fake for the same reason as IPVS. */
 export class MemoryCapture implements CaptureTables {

@@ -12,7 +12,7 @@ import {
   type VirtualServerKey,
   type VirtualServerState,
   virtualServerId,
-} from '../../../../linux/ipvs/model.ts';
+} from '../../../../linux/ipvs/ipvs-model.ts';
 
 const { EEXIST, ENOENT, ENOMEM, ESRCH } = constants.errno;
 

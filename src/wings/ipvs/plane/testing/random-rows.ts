@@ -1,5 +1,5 @@
 import type { Family, Forwarding, Frontend } from '../../../../forwarding/model.ts';
-import { everybody, LOCAL_OUTSIDE, row, to } from './rows.ts';
+import { everybody, LOCAL_OUTSIDE, row, to } from './ipvs-rows.ts';
 
 /** The same numbers for the same seed. */
 export class Chance {

@@ -1,6 +1,6 @@
 import { Shares } from '../../../../dataplanes/shared/shares.ts';
 import type { EndpointList, ServicePortKey } from '../../../../forwarding/model.ts';
-import { namespaceOf } from '../protocol.ts';
+import { namespaceOf } from '../forwarder-protocol.ts';
 
 /** As in mode nftables: in total, and of one list an eighth, so that one Service leaves room for others. */
 const MOST_CLIENTS = 262_144;

@@ -4,9 +4,9 @@ import { createConnection, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { ForwarderLink } from '../forwarder-link.ts';
+import type { Request } from '../forwarder-protocol.ts';
 import { FrameReader, frame } from '../framing.ts';
-import { ForwarderLink } from '../link.ts';
-import type { Request } from '../protocol.ts';
 import { ControlServer } from './control-server.ts';
 import { jsonArray } from './requests.ts';
 

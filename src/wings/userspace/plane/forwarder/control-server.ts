@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import type { Request } from '../forwarder-protocol.ts';
 import { FrameReader, frame } from '../framing.ts';
-import type { Request } from '../protocol.ts';
 import type { ForwarderLog } from './log.ts';
 
 /** A row of 100,000 endpoints in both lists is half of it. */

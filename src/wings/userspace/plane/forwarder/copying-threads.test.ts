@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CopyingThread, type ThreadEvents, ThreadGroup } from './copying-threads.ts';
-import type { ThreadStart } from './messages.ts';
 import { ROW_MEMORY_BYTES } from './row-memory.ts';
 import { openSharedMemory } from './slots.ts';
+import type { ThreadStart } from './thread-messages.ts';
 
 const DEADLINE_MS = 10_000;
 

@@ -1,8 +1,14 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { EventfdCalls, openEventfd } from '../../../../linux/userspace/eventfd.ts';
-import type { WireConnection } from '../protocol.ts';
-import type { FromThread, MovedPair, ThreadConnection, ThreadStart, ToThread } from './messages.ts';
+import type { WireConnection } from '../forwarder-protocol.ts';
 import { countSlots } from './slots.ts';
+import type {
+  FromThread,
+  MovedPair,
+  ThreadConnection,
+  ThreadStart,
+  ToThread,
+} from './thread-messages.ts';
 
 /** Below the agent's own deadline of two seconds. */
 const PULSE_MS = 1_500;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { DescriptorSocket } from '../../../../linux/userspace/pass-descriptors.ts';
 import { inGroups } from '../in-groups.ts';
 import type { ThreadGroup } from './copying-threads.ts';
-import type { Directory } from './directory.ts';
+import type { Directory } from './forwarder-directory.ts';
 import {
   ENTRIES_PER_PACKET,
   type HandedCounts,
@@ -13,8 +13,8 @@ import {
   type WireAffinity,
   type WirePair,
 } from './handover-wire.ts';
-import type { MovedPair } from './messages.ts';
 import { noCounts, type SlotCounts } from './slot-table.ts';
+import type { MovedPair } from './thread-messages.ts';
 
 /** The new forwarder has the pairs meanwhile, and does not copy yet: long enough for one without a CPU. */
 const STEP_MS = 3_000;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fixedMemory } from '../../../../linux/sockets/fixed-memory.ts';
-import { prlimit } from '../../../../linux/sockets/libc.ts';
+import { prlimit } from '../../../../linux/sockets/socket-libc.ts';
 import { connectDescriptors } from '../../../../linux/userspace/pass-descriptors.ts';
 import { copyListeners } from '../listeners.ts';
 import { serveHandover } from './handover-server.ts';

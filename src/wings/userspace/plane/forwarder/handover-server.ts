@@ -3,7 +3,7 @@ import {
   type DescriptorSocket,
 } from '../../../../linux/userspace/pass-descriptors.ts';
 import { sleep } from '../../../../time/sleep.ts';
-import type { HeldListener } from '../protocol.ts';
+import type { HeldListener } from '../forwarder-protocol.ts';
 import type { HandoverAsk, HandoverTell } from './handover-wire.ts';
 import type { ForwarderLog } from './log.ts';
 

@@ -4,7 +4,7 @@ import {
   type DescriptorSocket,
 } from '../../../../linux/userspace/pass-descriptors.ts';
 import type { ThreadGroup } from './copying-threads.ts';
-import type { Directory } from './directory.ts';
+import type { Directory } from './forwarder-directory.ts';
 import {
   type HandedCounts,
   type HandoverAsk,
@@ -13,7 +13,7 @@ import {
   type WireAffinity,
   type WirePair,
 } from './handover-wire.ts';
-import type { MovedPair } from './messages.ts';
+import type { MovedPair } from './thread-messages.ts';
 
 /** Longer than a step of the one that gives. */
 const STEP_MS = 5_000;

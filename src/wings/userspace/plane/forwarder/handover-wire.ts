@@ -1,6 +1,6 @@
 import type { EndpointList, ServicePortKey } from '../../../../forwarding/model.ts';
-import type { HeldListener, WireEndpoint, WireEndpointCount } from '../protocol.ts';
-import type { MovedPair } from './messages.ts';
+import type { HeldListener, WireEndpoint, WireEndpointCount } from '../forwarder-protocol.ts';
+import type { MovedPair } from './thread-messages.ts';
 
 /**
  * What goes over the handover socket (SOCK_SEQPACKET): one JSON message in a packet, with descriptors

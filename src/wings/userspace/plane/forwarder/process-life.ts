@@ -1,8 +1,8 @@
 import type { DescriptorSocket } from '../../../../linux/userspace/pass-descriptors.ts';
-import type { Answers } from '../protocol.ts';
+import type { Answers } from '../forwarder-protocol.ts';
 import type { SocketNames } from '../run-files.ts';
 import type { ThreadGroup } from './copying-threads.ts';
-import type { Directory } from './directory.ts';
+import type { Directory } from './forwarder-directory.ts';
 import { type Given, giveAll } from './handover-giving.ts';
 import { takeAll } from './handover-taking.ts';
 import type { ForwarderLog } from './log.ts';

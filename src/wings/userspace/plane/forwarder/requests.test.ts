@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Answers, Hello, Request } from '../protocol.ts';
+import type { Answers, Hello, Request } from '../forwarder-protocol.ts';
 import { rowDigest } from '../row-digest.ts';
 import { Requests, type RequestsOptions } from './requests.ts';
 import { testDirectory, testFrontend, testRow } from './testing/directories.ts';

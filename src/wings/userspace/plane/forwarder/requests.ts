@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { inGroups } from '../in-groups.ts';
 import {
   type Answers,
   type Hello,
@@ -8,12 +7,13 @@ import {
   type WireChange,
   type WireConnection,
   type WireEndpointCount,
-} from '../protocol.ts';
+} from '../forwarder-protocol.ts';
+import { inGroups } from '../in-groups.ts';
 import type { ThreadGroup } from './copying-threads.ts';
-import type { Directory } from './directory.ts';
+import type { Directory } from './forwarder-directory.ts';
 import type { ForwarderLog } from './log.ts';
-import type { ThreadConnection } from './messages.ts';
 import type { ProcessLife } from './process-life.ts';
+import type { ThreadConnection } from './thread-messages.ts';
 
 /** How long changes of rows hold up the event loop. */
 const SLICE_MS = 8;

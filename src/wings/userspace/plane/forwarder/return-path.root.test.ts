@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openNetlink } from '../../../../linux/netlink/socket.ts';
+import { openNetlink } from '../../../../linux/netlink/netlink-socket.ts';
 import { enterOwnNetwork, ip, run } from '../../../../linux/netlink/testing/own-namespace.ts';
-import { NETLINK_NETFILTER } from '../../../../linux/nftables/protocol.ts';
+import { NETLINK_NETFILTER } from '../../../../linux/nftables/nftables-protocol.ts';
 import { listOurRoutes } from '../../../../linux/route/our-routes.ts';
 import { SERVED_PORT, startHost } from '../../../../linux/testing/hosts/host.ts';
 import {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Netlink } from '../../../../linux/netlink/socket.ts';
+import type { Netlink } from '../../../../linux/netlink/netlink-socket.ts';
 import type { NftBatch } from '../../../../linux/nftables/batch.ts';
-import { NftConnection } from '../../../../linux/nftables/connection.ts';
 import * as x from '../../../../linux/nftables/expressions.ts';
-import type { TableRef } from '../../../../linux/nftables/objects.ts';
+import { NftConnection } from '../../../../linux/nftables/nft-connection.ts';
+import type { TableRef } from '../../../../linux/nftables/nft-objects.ts';
 import { KEPT_PORTS } from '../../../../linux/sockets/transparent.ts';
 import { deleteReturnRoutes, keepReturnRoutes } from '../forwarder-routes.ts';
 

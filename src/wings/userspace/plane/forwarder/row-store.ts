@@ -1,6 +1,5 @@
 import { Shares } from '../../../../dataplanes/shared/shares.ts';
 import type { EndpointList, Family, ServicePortKey } from '../../../../forwarding/model.ts';
-import { inGroups } from '../in-groups.ts';
 import {
   familyOf,
   namespaceOf,
@@ -9,7 +8,8 @@ import {
   type WireFrontend,
   type WireListChange,
   type WireRow,
-} from '../protocol.ts';
+} from '../forwarder-protocol.ts';
+import { inGroups } from '../in-groups.ts';
 import { DECLINED, frontendText, RowDigest } from '../row-digest.ts';
 import { frontendKey } from './address-key.ts';
 import { type Affinity, type AffinityRow, LISTS } from './affinity.ts';

@@ -3,7 +3,7 @@ import {
   type ServicePortKey,
   SOURCE_CLASSES,
 } from '../../../../forwarding/model.ts';
-import type { WireFrontend } from '../protocol.ts';
+import type { WireFrontend } from '../forwarder-protocol.ts';
 import {
   ADDRESS,
   type AddressKey,

@@ -1,7 +1,7 @@
 import { Shares } from '../../../../dataplanes/shared/shares.ts';
 import type { ServicePortKey } from '../../../../forwarding/model.ts';
 import { encodeSocketAddress } from '../../../../linux/sockets/socket-address.ts';
-import { namespaceOf, type WireEndpoint } from '../protocol.ts';
+import { namespaceOf, type WireEndpoint } from '../forwarder-protocol.ts';
 import {
   ADDRESS_BYTES,
   COUNT,

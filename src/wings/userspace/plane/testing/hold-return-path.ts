@@ -1,6 +1,6 @@
 /** Opens a return path, and holds it until the process ends. Its argument is the mark. */
-import { openNetlink } from '../../../../linux/netlink/socket.ts';
-import { NETLINK_NETFILTER } from '../../../../linux/nftables/protocol.ts';
+import { openNetlink } from '../../../../linux/netlink/netlink-socket.ts';
+import { NETLINK_NETFILTER } from '../../../../linux/nftables/nftables-protocol.ts';
 import { ReturnPath } from '../forwarder/return-path.ts';
 
 const netlink = openNetlink({ protocol: NETLINK_NETFILTER });

@@ -7,9 +7,9 @@ import {
   type SourceClass,
 } from '../../../../forwarding/model.ts';
 import { AddressCalls } from '../../../../linux/sockets/address-calls.ts';
-import { close } from '../../../../linux/sockets/libc.ts';
 import { type Listener, openListener } from '../../../../linux/sockets/listener.ts';
 import { decodeSocketAddress } from '../../../../linux/sockets/socket-address.ts';
+import { close } from '../../../../linux/sockets/socket-libc.ts';
 import { untilReady } from '../../../../linux/sockets/until-ready.ts';
 
 const LONGEST_MS = 600_000;

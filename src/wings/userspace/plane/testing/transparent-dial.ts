@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import {
-  AF_INET,
-  AF_INET6,
-  SOCK_NONBLOCK,
-  SOCK_STREAM,
-} from '../../../../linux/sockets/constants.ts';
 import { orThrow } from '../../../../linux/sockets/descriptors.ts';
-import { SocketError } from '../../../../linux/sockets/errors.ts';
 import { fixedMemory } from '../../../../linux/sockets/fixed-memory.ts';
-import { connect, socket } from '../../../../linux/sockets/libc.ts';
-import { SocketOptions } from '../../../../linux/sockets/options.ts';
 import {
   encodeSocketAddress,
   MOST_SOCKET_ADDRESS_BYTES,
   type SocketAddress,
 } from '../../../../linux/sockets/socket-address.ts';
+import {
+  AF_INET,
+  AF_INET6,
+  SOCK_NONBLOCK,
+  SOCK_STREAM,
+} from '../../../../linux/sockets/socket-constants.ts';
+import { SocketError } from '../../../../linux/sockets/socket-error.ts';
+import { connect, socket } from '../../../../linux/sockets/socket-libc.ts';
+import { SocketOptions } from '../../../../linux/sockets/socket-options.ts';
 import { KEPT_PORTS, SourceBinder, setTransparent } from '../../../../linux/sockets/transparent.ts';
 import { untilReady } from '../../../../linux/sockets/until-ready.ts';
 

@@ -3,7 +3,7 @@ import type { NodeFacts } from '../../../../../dataplanes/contract.ts';
 import type { Protocol } from '../../../../../forwarding/model.ts';
 import { enterOwnNetwork, ip, run } from '../../../../../linux/netlink/testing/own-namespace.ts';
 import { type Host, SERVED_PORT, startHost } from '../../../../../linux/testing/hosts/host.ts';
-import type { Transport } from '../../../../../linux/testing/hosts/messages.ts';
+import type { Transport } from '../../../../../linux/testing/hosts/host-messages.ts';
 import {
   joinOutside,
   joinPod,
@@ -11,7 +11,7 @@ import {
 } from '../../../../../linux/testing/hosts/placed-host.ts';
 import type { Captures } from '../captures.ts';
 import type { CapturedFrontend } from '../frontend.ts';
-import { FACTS, newCaptures, nft } from './kernel.ts';
+import { FACTS, newCaptures, nft } from './capture-kernel.ts';
 
 export const VERSIONS = ['ipv4', 'ipv6'] as const;
 export type Version = (typeof VERSIONS)[number];

@@ -1,5 +1,5 @@
-import type { WireFrontend, WireRow } from '../../protocol.ts';
-import { Directory, type DirectoryOptions } from '../directory.ts';
+import type { WireFrontend, WireRow } from '../../forwarder-protocol.ts';
+import { Directory, type DirectoryOptions } from '../forwarder-directory.ts';
 import { ROW_MEMORY_BYTES } from '../row-memory.ts';
 import { RowWriter } from '../row-writer.ts';
 import { SlotTable } from '../slot-table.ts';

@@ -1,6 +1,8 @@
 import { constants } from 'node:os';
 import { SOURCE_CLASSES } from '../../../../../forwarding/model.ts';
 import type { AddressCalls } from '../../../../../linux/sockets/address-calls.ts';
+import { listenerPort } from '../../../../../linux/sockets/listener.ts';
+import { IPV4_OFFSET, IPV6_OFFSET } from '../../../../../linux/sockets/socket-address.ts';
 import {
   EPOLLEXCLUSIVE,
   EPOLLIN,
@@ -8,18 +10,16 @@ import {
   IPV6_MULTICAST_HOPS,
   SOL_IP,
   SOL_IPV6,
-} from '../../../../../linux/sockets/constants.ts';
-import { SocketError } from '../../../../../linux/sockets/errors.ts';
-import { close } from '../../../../../linux/sockets/libc.ts';
-import { listenerPort } from '../../../../../linux/sockets/listener.ts';
-import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
-import { IPV4_OFFSET, IPV6_OFFSET } from '../../../../../linux/sockets/socket-address.ts';
+} from '../../../../../linux/sockets/socket-constants.ts';
+import { SocketError } from '../../../../../linux/sockets/socket-error.ts';
+import { close } from '../../../../../linux/sockets/socket-libc.ts';
+import type { SocketOptions } from '../../../../../linux/sockets/socket-options.ts';
 import type { Epoll } from '../../../../../linux/userspace/epoll.ts';
 import { isNoRoom } from '../../../../../linux/userspace/no-room.ts';
 import { keyOfSocketAddress } from '../address-key.ts';
-import type { ThreadStart } from '../messages.ts';
-import type { Counts } from './counts.ts';
+import type { ThreadStart } from '../thread-messages.ts';
 import { Pair } from './pair.ts';
+import type { Counts } from './thread-counts.ts';
 
 /** At a listener in one iteration, so that accepting does not starve copying. */
 const MOST_AT_ONCE = 32;

@@ -1,7 +1,7 @@
 import type { AddressCalls } from '../../../../../linux/sockets/address-calls.ts';
-import type { WireConnection } from '../../protocol.ts';
+import type { WireConnection } from '../../forwarder-protocol.ts';
 import { keyOfSocketAddress, keyOfText, keyText, portOfKey } from '../address-key.ts';
-import type { ThreadConnection } from '../messages.ts';
+import type { ThreadConnection } from '../thread-messages.ts';
 import { type Pair, STATE } from './pair.ts';
 
 /** The first ones, with their addresses. */

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { MOST_UNSENT_BYTES } from '../../../../../linux/sockets/listener.ts';
 import {
   EPOLLERR,
   EPOLLHUP,
@@ -15,14 +16,13 @@ import {
   SOL_TCP,
   TCP_NOTSENT_LOWAT,
   TCP_WINDOW_CLAMP,
-} from '../../../../../linux/sockets/constants.ts';
-import { errno, recv, send, shutdown } from '../../../../../linux/sockets/libc.ts';
-import { MOST_UNSENT_BYTES } from '../../../../../linux/sockets/listener.ts';
-import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
+} from '../../../../../linux/sockets/socket-constants.ts';
+import { errno, recv, send, shutdown } from '../../../../../linux/sockets/socket-libc.ts';
+import type { SocketOptions } from '../../../../../linux/sockets/socket-options.ts';
 import type { Blocks } from './blocks.ts';
-import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
 import { BULK_BYTES, type Pair, STATE, type Stream } from './pair.ts';
+import type { Counts } from './thread-counts.ts';
 
 const { EAGAIN, EINTR } = constants.errno;
 /** Of one stream in one iteration, so that a fast one does not hold up the others. */

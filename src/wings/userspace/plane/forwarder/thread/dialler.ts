@@ -1,19 +1,19 @@
 import { constants } from 'node:os';
-import { EPOLLERR, EPOLLHUP, EPOLLOUT } from '../../../../../linux/sockets/constants.ts';
-import { close } from '../../../../../linux/sockets/libc.ts';
+import { EPOLLERR, EPOLLHUP, EPOLLOUT } from '../../../../../linux/sockets/socket-constants.ts';
+import { close } from '../../../../../linux/sockets/socket-libc.ts';
 import { isNoRoom } from '../../../../../linux/userspace/no-room.ts';
 import { keyText } from '../address-key.ts';
 import { type ChoiceBy, choose } from '../choose.ts';
-import type { FromThread } from '../messages.ts';
 import type { RowReader } from '../row-memory.ts';
 import { COUNT } from '../slots.ts';
+import type { FromThread } from '../thread-messages.ts';
 import type { Avoidance } from './avoidance.ts';
-import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
 import type { EndpointSockets } from './endpoint-socket.ts';
 import { NONE, type Pair, STATE } from './pair.ts';
 import type { SocketTable } from './socket-table.ts';
-import type { Sources } from './sources.ts';
+import type { Sources } from './source-addresses.ts';
+import type { Counts } from './thread-counts.ts';
 import type { Waits } from './waits.ts';
 
 const MOST_DIALS = 3;

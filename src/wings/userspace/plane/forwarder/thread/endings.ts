@@ -1,9 +1,9 @@
-import { close } from '../../../../../linux/sockets/libc.ts';
-import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
+import { close } from '../../../../../linux/sockets/socket-libc.ts';
+import type { SocketOptions } from '../../../../../linux/sockets/socket-options.ts';
 import type { Blocks } from './blocks.ts';
-import type { Counts } from './counts.ts';
 import { NONE, type Pair, STATE, type Stream } from './pair.ts';
 import type { SocketTable } from './socket-table.ts';
+import type { Counts } from './thread-counts.ts';
 
 interface EndingParts {
   readonly sockets: SocketTable;

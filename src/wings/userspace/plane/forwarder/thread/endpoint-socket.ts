@@ -1,5 +1,16 @@
 import { constants } from 'node:os';
 import {
+  type FixedMemory,
+  fixedMemory,
+  fixedMemoryOf,
+} from '../../../../../linux/sockets/fixed-memory.ts';
+import {
+  IPV4_OFFSET,
+  IPV6_OFFSET,
+  MOST_SOCKET_ADDRESS_BYTES,
+  SOCKET_ADDRESS_BYTES,
+} from '../../../../../linux/sockets/socket-address.ts';
+import {
   AF_INET,
   AF_INET6,
   IP_TTL,
@@ -11,20 +22,9 @@ import {
   SOL_IPV6,
   SOL_TCP,
   TCP_NODELAY,
-} from '../../../../../linux/sockets/constants.ts';
-import {
-  type FixedMemory,
-  fixedMemory,
-  fixedMemoryOf,
-} from '../../../../../linux/sockets/fixed-memory.ts';
-import { close, connect, errno, socket } from '../../../../../linux/sockets/libc.ts';
-import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
-import {
-  IPV4_OFFSET,
-  IPV6_OFFSET,
-  MOST_SOCKET_ADDRESS_BYTES,
-  SOCKET_ADDRESS_BYTES,
-} from '../../../../../linux/sockets/socket-address.ts';
+} from '../../../../../linux/sockets/socket-constants.ts';
+import { close, connect, errno, socket } from '../../../../../linux/sockets/socket-libc.ts';
+import type { SocketOptions } from '../../../../../linux/sockets/socket-options.ts';
 import {
   type Ports,
   SourceBinder,

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { closeDescriptor, orThrow } from '../../../../../linux/sockets/descriptors.ts';
+import { fixedMemory } from '../../../../../linux/sockets/fixed-memory.ts';
+import {
+  encodeSocketAddress,
+  MOST_SOCKET_ADDRESS_BYTES,
+} from '../../../../../linux/sockets/socket-address.ts';
 import {
   AF_INET,
   SHUT_WR,
   SOCK_CLOEXEC,
   SOCK_STREAM,
-} from '../../../../../linux/sockets/constants.ts';
-import { closeDescriptor, orThrow } from '../../../../../linux/sockets/descriptors.ts';
-import { fixedMemory } from '../../../../../linux/sockets/fixed-memory.ts';
-import { connect, recv, send, shutdown, socket } from '../../../../../linux/sockets/libc.ts';
-import {
-  encodeSocketAddress,
-  MOST_SOCKET_ADDRESS_BYTES,
-} from '../../../../../linux/sockets/socket-address.ts';
+} from '../../../../../linux/sockets/socket-constants.ts';
+import { connect, recv, send, shutdown, socket } from '../../../../../linux/sockets/socket-libc.ts';
 import { untilReady } from '../../../../../linux/sockets/until-ready.ts';
-import type { MovedPair, ThreadConnection } from '../messages.ts';
+import type { MovedPair, ThreadConnection } from '../thread-messages.ts';
 import {
   connected,
   converse,

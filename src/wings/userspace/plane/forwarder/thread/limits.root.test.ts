@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../../../../../linux/netlink/testing/own-namespace.ts';
 import { type Host, SERVED_PORT, startHost } from '../../../../../linux/testing/hosts/host.ts';
 import { raiseOpenFiles } from '../../../../../linux/userspace/raise-open-files.ts';
-import type { FromThread } from '../messages.ts';
+import type { FromThread } from '../thread-messages.ts';
 import {
   connected,
   converse,

@@ -1,14 +1,14 @@
 import type { AddressCalls } from '../../../../../linux/sockets/address-calls.ts';
 import { setKeepalive } from '../../../../../linux/sockets/keepalive.ts';
-import { close } from '../../../../../linux/sockets/libc.ts';
-import type { SocketOptions } from '../../../../../linux/sockets/options.ts';
+import { close } from '../../../../../linux/sockets/socket-libc.ts';
+import type { SocketOptions } from '../../../../../linux/sockets/socket-options.ts';
 import { keyOfText } from '../address-key.ts';
-import type { MovedPair } from '../messages.ts';
+import type { MovedPair } from '../thread-messages.ts';
 import { described } from './connection-list.ts';
-import type { Counts } from './counts.ts';
 import type { Endings } from './endings.ts';
 import { Pair, STATE } from './pair.ts';
 import type { SocketTable } from './socket-table.ts';
+import type { Counts } from './thread-counts.ts';
 
 interface MovingParts {
   readonly sockets: SocketTable;

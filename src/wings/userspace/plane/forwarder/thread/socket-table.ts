@@ -4,8 +4,8 @@ import {
   EPOLLOUT,
   EPOLLPRI,
   EPOLLRDHUP,
-} from '../../../../../linux/sockets/constants.ts';
-import { SocketError } from '../../../../../linux/sockets/errors.ts';
+} from '../../../../../linux/sockets/socket-constants.ts';
+import { SocketError } from '../../../../../linux/sockets/socket-error.ts';
 import type { Epoll } from '../../../../../linux/userspace/epoll.ts';
 import { isNoRoom } from '../../../../../linux/userspace/no-room.ts';
 import type { Stream } from './pair.ts';

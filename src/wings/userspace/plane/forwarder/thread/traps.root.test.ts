@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { SO_RCVBUFFORCE, SOL_SOCKET } from '../../../../../linux/sockets/constants.ts';
-import { SocketOptions } from '../../../../../linux/sockets/options.ts';
 import type { SocketAddress } from '../../../../../linux/sockets/socket-address.ts';
-import type { FromThread, MovedPair, ToThread } from '../messages.ts';
+import { SO_RCVBUFFORCE, SOL_SOCKET } from '../../../../../linux/sockets/socket-constants.ts';
+import { SocketOptions } from '../../../../../linux/sockets/socket-options.ts';
+import type { FromThread, MovedPair, ToThread } from '../thread-messages.ts';
 import type { TestEndpoint } from './testing/main-thread.ts';
 import {
   connected,

@@ -9,7 +9,6 @@ import {
 import { KEPT_PORTS, type Ports } from '../../../../../../linux/sockets/transparent.ts';
 import { EventfdCalls, openEventfd } from '../../../../../../linux/userspace/eventfd.ts';
 import { addressKey, keyText } from '../../address-key.ts';
-import type { FromThread, ThreadStart, ToThread } from '../../messages.ts';
 import { LISTS, listAt, load, ROW_MEMORY_BYTES } from '../../row-memory.ts';
 import { RowWriter } from '../../row-writer.ts';
 import {
@@ -22,6 +21,7 @@ import {
   type SharedMemory,
   THREAD_COUNT,
 } from '../../slots.ts';
+import type { FromThread, ThreadStart, ToThread } from '../../thread-messages.ts';
 
 const WORKER = new URL('./thread-worker.ts', import.meta.url);
 const DEADLINE_MS = 20_000;
