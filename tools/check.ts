@@ -29,7 +29,7 @@ const CHECKS: readonly Check[] = [
   },
   { name: 'mode-names', about: 'names of modes', argv: ['node', 'tools/mode-names/main.ts'] },
   { name: 'weight', about: 'weight', argv: ['node', 'tools/ratchet/main.ts'] },
-  { name: 'file-maps', about: 'file maps of src', argv: ['node', 'tools/file-maps/main.ts'] },
+  { name: 'file-maps', about: 'file maps, names', argv: ['node', 'tools/file-maps/main.ts'] },
   { name: 'chart', about: 'files of the chart', argv: ['node', 'tools/chart/main.ts', '--check'] },
   { name: 'locks', about: 'lock files', argv: ['node', 'tools/locks/main.ts'] },
   {

@@ -7,7 +7,7 @@ import { leavingWith, scratchWithout } from './scratch.ts';
 
 const root = join(import.meta.dirname, '../..');
 const LEAK = `
-import type { VirtualServer } from '../linux/ipvs/model.ts';
+import type { VirtualServer } from '../linux/ipvs/ipvs-model.ts';
 export type Leak = VirtualServer;
 `;
 

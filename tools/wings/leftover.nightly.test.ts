@@ -14,7 +14,7 @@ const signal = AbortSignal.timeout(2 * TIMEOUT_MS);
 const SOUND: Readonly<Record<string, string>> = {
   'src/main.ts': "import './commands/run.ts';\n",
   'src/commands/run.ts':
-    "import { WINGS } from '../wings/registry.ts';\n\nawait WINGS[0]?.load();\n",
+    "import { WINGS } from '../wings/wing-registry.ts';\n\nawait WINGS[0]?.load();\n",
   'src/wings/wing-registry.ts': `export const WINGS: readonly { name: string; load: () => Promise<unknown> }[] = [
   {
     name: 'ipvs',
