@@ -3,7 +3,8 @@ import { canonicalIp, formatIp, type IpAddress, parseIp } from '../addresses/ip.
 import { isLoopbackAddress, isLoopbackIp } from '../addresses/loopback.ts';
 import type { NodeObject } from '../cluster/objects.ts';
 import type { ModeNeeds } from '../config/modes.ts';
-import type { NodeFacts, PodDetection } from '../dataplanes/contract.ts';
+import type { NodeFacts } from '../dataplanes/contract.ts';
+import type { PodDetection } from '../forwarding/answer/place.ts';
 import type { Family, FrontendKind, NodeView } from '../forwarding/model.ts';
 import type { AgentSettings } from './agent-settings.ts';
 

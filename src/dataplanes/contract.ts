@@ -1,44 +1,8 @@
-import type {
-  Family,
-  Forwarding,
-  Protocol,
-  ServicePortId,
-  ServicePortKey,
-} from '../forwarding/model.ts';
-
-/** How a packet of a pod of this node is distinguished from all others, in one family. */
-export type PodDetection =
-  | { readonly by: 'cidr'; readonly cidr: string }
-  | { readonly by: 'interface'; readonly name: string }
-  | { readonly by: 'interface-prefix'; readonly prefix: string };
+import type { PlaceFacts } from '../forwarding/answer/place.ts';
+import type { Forwarding, Protocol, ServicePortId, ServicePortKey } from '../forwarding/model.ts';
 
 /** What a data plane needs to know about the machine besides the rows. */
-export interface NodeFacts {
-  /** Undefined: pods of this node cannot be detected in this family. */
-  readonly podDetection: Readonly<Record<Family, PodDetection | undefined>>;
-  /** Addresses that node ports are served on; `all`: every one of the machine but loopback. */
-  readonly nodePortAddresses: Readonly<Record<Family, 'all' | readonly string[]>>;
-  /**
-   * Addresses of the machine, sorted, where the mode needs them: a Service address that is one of
-   * them is left to packets, because a process may serve it on the node. Undefined: not needed.
-   */
-  readonly ownAddresses?: readonly string[];
-  /** IPv4 loopback too; only some modes can. */
-  readonly nodePortsOnLocalhost?: boolean;
-  /** Families whose TCP node ports on loopback the agent relays itself; planes ignore them. */
-  readonly relayedLocalhost?: readonly Family[];
-  /**
-   * Sorted names, with `*` at the end as a wildcard: only connections that come in by such an
-   * interface, and those of the machine's own sockets, are translated. Undefined: all connections.
-   */
-  readonly clientInterfaces?: readonly string[];
-  /** Ranges of the cluster's Service addresses, sorted: an address in one that no Service has is dropped. */
-  readonly serviceRanges: readonly string[];
-  /**
-   * False: only the Services of a scope are known, so that others may have the remaining addresses
-   * of these ranges, and packets to them are left alone.
-   */
-  readonly knowsEveryService?: false;
+export interface NodeFacts extends PlaceFacts {
   /** Where the cluster's pods have their addresses, sorted, as far as it is known. */
   readonly podNetworks?: readonly string[];
   /** The one bit of the packet mark that requests masquerading. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PodDetection } from '../contract.ts';
+import type { PodDetection } from '../../forwarding/answer/place.ts';
 import { ruleText } from '../shared/nft/nft-rule.ts';
 import { type Class, TREATMENT_NUMBER, type Treatment } from './classes.ts';
 import { handOverChains } from './hand-over.ts';

@@ -1,6 +1,6 @@
+import type { PodDetection } from '../../forwarding/answer/place.ts';
 import type { SourceClass } from '../../forwarding/model.ts';
 import type { TableFamily } from '../../linux/nftables/nftables-protocol.ts';
-import type { PodDetection } from '../contract.ts';
 import { FORWARDER_ADDRESSES } from '../shared/forwarder-addresses.ts';
 import { IS_FROM_THIS_NODE, IS_NEW, isPod, RETURN } from '../shared/nft/common-clauses.ts';
 import { commented, rule } from '../shared/nft/nft-rule.ts';

@@ -1,4 +1,5 @@
-import type { NodeFacts, PodDetection } from '../../dataplanes/contract.ts';
+import type { NodeFacts } from '../../dataplanes/contract.ts';
+import type { PodDetection } from '../../forwarding/answer/place.ts';
 import { isInRange, listedNames, type PlacedEndpoint } from '../address-places.ts';
 import { check } from '../doctor-check.ts';
 import { type Finding, note, orOk, problem } from '../finding.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { view } from '../testing/example-objects.ts';
 import { sourceAt, sourceOfClass } from './connection-source.ts';
-import type { Place, PodSign } from './place.ts';
+import type { Place, PodDetection } from './place.ts';
 
-function placeWith(sign: PodSign | undefined, nodeIPs = ['172.30.1.1']): Place {
+function placeWith(sign: PodDetection | undefined, nodeIPs = ['172.30.1.1']): Place {
   return {
     view: view({ nodeIPs }),
     facts: {

@@ -2,7 +2,7 @@ import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
 import { isLoopbackIp } from '../../addresses/loopback.ts';
 import type { Family, SourceClass } from '../model.ts';
-import { isOwnAddress, type Place, type PodSign } from './place.ts';
+import { isOwnAddress, type Place, type PodDetection } from './place.ts';
 
 /** Where a connection comes from, as the rules see it. */
 export interface Source {
@@ -62,7 +62,10 @@ const CLASS_TEXT: Readonly<Record<'pod' | 'outside', string>> = {
   outside: 'any client that is neither a pod of this node nor the node itself',
 };
 
-function isInRange(address: string, sign: PodSign | undefined): sign is PodSign & { by: 'cidr' } {
+function isInRange(
+  address: string,
+  sign: PodDetection | undefined,
+): sign is PodDetection & { by: 'cidr' } {
   if (sign?.by !== 'cidr') return false;
   const [range, ip] = [parseCidr(sign.cidr), parseIp(address)];
   return range !== undefined && ip !== undefined && contains(range, ip);
@@ -72,7 +75,7 @@ function inRangeText(address: string, { cidr }: { readonly cidr: string }): stri
   return `${address} is in ${cidr}, the range of pods`;
 }
 
-function interfaceText(sign: Exclude<PodSign, { by: 'cidr' }>): string {
+function interfaceText(sign: Exclude<PodDetection, { by: 'cidr' }>): string {
   return sign.by === 'interface' ? `interface ${sign.name}` : `interfaces ${sign.prefix}*`;
 }
 

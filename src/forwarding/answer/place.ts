@@ -1,22 +1,39 @@
 import type { Family, Forwarding, Frontend, NodeView, SourceClass } from '../model.ts';
 
-/** The facts of a node that decide what a packet meets; `NodeFacts` of the data planes has them. */
-export interface PlaceFacts {
-  readonly podDetection: Readonly<Record<Family, PodSign | undefined>>;
-  readonly nodePortAddresses: Readonly<Record<Family, 'all' | readonly string[]>>;
-  readonly ownAddresses?: readonly string[];
-  readonly nodePortsOnLocalhost?: boolean;
-  readonly relayedLocalhost?: readonly Family[];
-  readonly clientInterfaces?: readonly string[];
-  readonly serviceRanges: readonly string[];
-  readonly knowsEveryService?: false;
-}
-
-/** How packets of pods of this node are recognised. */
-export type PodSign =
+/** How a packet of a pod of this node is distinguished from all others, in one family. */
+export type PodDetection =
   | { readonly by: 'cidr'; readonly cidr: string }
   | { readonly by: 'interface'; readonly name: string }
   | { readonly by: 'interface-prefix'; readonly prefix: string };
+
+/** The facts of a node that decide what a packet meets. */
+export interface PlaceFacts {
+  /** Undefined: pods of this node cannot be detected in this family. */
+  readonly podDetection: Readonly<Record<Family, PodDetection | undefined>>;
+  /** Addresses that node ports are served on; `all`: every one of the machine but loopback. */
+  readonly nodePortAddresses: Readonly<Record<Family, 'all' | readonly string[]>>;
+  /**
+   * Addresses of the machine, sorted, where the mode needs them: a Service address that is one of
+   * them is left to packets, because a process may serve it on the node. Undefined: not needed.
+   */
+  readonly ownAddresses?: readonly string[];
+  /** IPv4 loopback too; only some modes can. */
+  readonly nodePortsOnLocalhost?: boolean;
+  /** Families whose TCP node ports on loopback the agent relays itself; planes ignore them. */
+  readonly relayedLocalhost?: readonly Family[];
+  /**
+   * Sorted names, with `*` at the end as a wildcard: only connections that come in by such an
+   * interface, and those of the machine's own sockets, are translated. Undefined: all connections.
+   */
+  readonly clientInterfaces?: readonly string[];
+  /** Ranges of the cluster's Service addresses, sorted: an address in one that no Service has is dropped. */
+  readonly serviceRanges: readonly string[];
+  /**
+   * False: only the Services of a scope are known, so that others may have the remaining addresses
+   * of these ranges, and packets to them are left alone.
+   */
+  readonly knowsEveryService?: false;
+}
 
 /**
  * What the rules of a mode do not do, although the policy says so. Packets that are neither rejected

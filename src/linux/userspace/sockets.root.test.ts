@@ -22,10 +22,11 @@ import {
 } from '../sockets/socket-constants.ts';
 import { connect, errno, recv, send, socket } from '../sockets/socket-libc.ts';
 import { SocketOptions } from '../sockets/socket-options.ts';
-import { KEPT_PORTS, SourceBinder, setTransparent } from '../sockets/transparent.ts';
+import { setTransparent } from '../sockets/transparent.ts';
 import { Epoll } from './epoll.ts';
 import { EventfdCalls, openEventfd } from './eventfd.ts';
 import { raiseOpenFiles } from './raise-open-files.ts';
+import { KEPT_PORTS, SourceBinder } from './source-ports.ts';
 
 const DEADLINE_MS = 5000;
 const { EAGAIN, EADDRNOTAVAIL, ENOENT, ECONNREFUSED } = constants.errno;

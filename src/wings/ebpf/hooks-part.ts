@@ -8,13 +8,13 @@ import {
   releasePinFolder,
   unmountOwn,
 } from '../../linux/ebpf/folders.ts';
+import { netnsCookie } from '../../linux/ebpf/netns-cookie.ts';
 import { assertMayLoad } from '../../linux/ebpf/permission.ts';
 import {
   PACKET_PROGRAMS,
   readPrograms,
   SOCKET_PROGRAMS,
 } from '../../linux/ebpf/shipped-programs.ts';
-import { netnsCookie } from '../../linux/netns-cookie.ts';
 import { listLinks, watchLinks } from '../../linux/route/watch-links.ts';
 import type { Part, Surroundings } from '../../modes/part.ts';
 import type { HooksOptions, PacketOptions } from './plane/ebpf-options.ts';

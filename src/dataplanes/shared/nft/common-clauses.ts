@@ -1,7 +1,7 @@
+import type { PodDetection } from '../../../forwarding/answer/place.ts';
 import * as x from '../../../linux/nftables/expressions.ts';
 import { sourceAddress } from '../../../linux/nftables/fields.ts';
 import type { TableFamily } from '../../../linux/nftables/nftables-protocol.ts';
-import type { PodDetection } from '../../contract.ts';
 import { SAID } from '../words.ts';
 import { bitsText, hasBits, setBits } from './bits.ts';
 import { hostNumber } from './element-keys.ts';

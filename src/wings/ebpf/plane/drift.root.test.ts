@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { change } from '../../../dataplanes/shared/testing/plane-change.ts';
 import type { BpfMap } from '../../../linux/ebpf/map.ts';
 import { openPinnedMap } from '../../../linux/ebpf/map-create.ts';
-import { netnsCookie } from '../../../linux/netns-cookie.ts';
+import { netnsCookie } from '../../../linux/ebpf/netns-cookie.ts';
 import type { HooksPlane } from './hooks-plane.ts';
 import { SETTINGS, SLOT } from './maps/layout.ts';
 import { ONLY } from './maps/map-set.ts';

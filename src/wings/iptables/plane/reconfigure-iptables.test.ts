@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { NodeFacts, PodDetection } from '../../../dataplanes/contract.ts';
+import type { NodeFacts } from '../../../dataplanes/contract.ts';
+import type { PodDetection } from '../../../forwarding/answer/place.ts';
 import { restoreLines } from './committer.ts';
 import { reconfigure } from './reconfigure-iptables.ts';
 import { renderedTables } from './render-iptables.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PodDetection } from '../../../dataplanes/contract.ts';
+import type { PodDetection } from '../../../forwarding/answer/place.ts';
 import type { Family } from '../../../forwarding/model.ts';
 import { FIREWALL, isRowChain, NODE_PORTS, SERVICES } from './chain-names.ts';
 import { inSteps } from './chain-steps.ts';

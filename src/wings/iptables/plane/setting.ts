@@ -1,4 +1,5 @@
-import type { NodeFacts, PodDetection } from '../../../dataplanes/contract.ts';
+import type { NodeFacts } from '../../../dataplanes/contract.ts';
+import type { PodDetection } from '../../../forwarding/answer/place.ts';
 import type { RuleParts } from './rule.ts';
 
 /** The abilities of the machine's kernel, detected once. */

@@ -1,4 +1,5 @@
-import type { NodeFacts, PodDetection } from '../../../../dataplanes/contract.ts';
+import type { NodeFacts } from '../../../../dataplanes/contract.ts';
+import type { PodDetection } from '../../../../forwarding/answer/place.ts';
 import { FAMILIES } from '../../../../forwarding/model.ts';
 import type { MachineLink } from '../../../../linux/route/link-codec.ts';
 import { InterfaceFlag } from './layout.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { BpfObject } from '../../../../linux/ebpf/bpf-object.ts';
+import { netnsCookie } from '../../../../linux/ebpf/netns-cookie.ts';
 import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
 import { runInGroup } from '../../../../linux/ebpf/testing/in-group.ts';
 import { type OwnPlace, ownPlace } from '../../../../linux/ebpf/testing/own-place.ts';
 import { enterOwnNetwork } from '../../../../linux/netlink/testing/own-namespace.ts';
-import { netnsCookie } from '../../../../linux/netns-cookie.ts';
 import type { OpenTables } from '../ebpf-kernel.ts';
 import { HooksPlane } from '../hooks-plane.ts';
 

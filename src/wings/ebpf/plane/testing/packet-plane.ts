@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { netnsCookie } from '../../../../linux/ebpf/netns-cookie.ts';
 import { compiledProgram } from '../../../../linux/ebpf/testing/compiled-program.ts';
-import { netnsCookie } from '../../../../linux/netns-cookie.ts';
 import { listLinks, watchLinks } from '../../../../linux/route/watch-links.ts';
 import type { HooksOptions, PacketOptions } from '../ebpf-options.ts';
 import { HooksPlane } from '../hooks-plane.ts';

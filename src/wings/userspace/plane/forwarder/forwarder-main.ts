@@ -5,8 +5,8 @@ import { openNetlink } from '../../../../linux/netlink/netlink-socket.ts';
 import { NETLINK_NETFILTER } from '../../../../linux/nftables/nftables-protocol.ts';
 import { nameProcess } from '../../../../linux/process-name.ts';
 import { listenerPort } from '../../../../linux/sockets/listener.ts';
-import { portsBeside, readLocalPorts } from '../../../../linux/sockets/transparent.ts';
 import { raiseOpenFiles } from '../../../../linux/userspace/raise-open-files.ts';
+import { portsBeside, readLocalPorts } from '../../../../linux/userspace/source-ports.ts';
 import { sleep } from '../../../../time/sleep.ts';
 import {
   type ForwarderArguments,

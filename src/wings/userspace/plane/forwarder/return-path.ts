@@ -4,7 +4,7 @@ import type { NftBatch } from '../../../../linux/nftables/batch.ts';
 import * as x from '../../../../linux/nftables/expressions.ts';
 import { NftConnection } from '../../../../linux/nftables/nft-connection.ts';
 import type { TableRef } from '../../../../linux/nftables/nft-objects.ts';
-import { KEPT_PORTS } from '../../../../linux/sockets/transparent.ts';
+import { KEPT_PORTS } from '../../../../linux/userspace/source-ports.ts';
 import { deleteReturnRoutes, keepReturnRoutes } from '../forwarder-routes.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { EndpointList } from '../../../../forwarding/model.ts';
-import type { Ports } from '../../../../linux/sockets/transparent.ts';
+import type { Ports } from '../../../../linux/userspace/source-ports.ts';
 import type { HeldListener, WireConnection } from '../forwarder-protocol.ts';
 import type { SharedMemory } from './slots.ts';
 

@@ -16,8 +16,9 @@ import {
 import { SocketError } from '../../../../linux/sockets/socket-error.ts';
 import { connect, socket } from '../../../../linux/sockets/socket-libc.ts';
 import { SocketOptions } from '../../../../linux/sockets/socket-options.ts';
-import { KEPT_PORTS, SourceBinder, setTransparent } from '../../../../linux/sockets/transparent.ts';
+import { setTransparent } from '../../../../linux/sockets/transparent.ts';
 import { untilReady } from '../../../../linux/sockets/until-ready.ts';
+import { KEPT_PORTS, SourceBinder } from '../../../../linux/userspace/source-ports.ts';
 
 const DEADLINE_MS = 3000;
 

@@ -25,11 +25,8 @@ import {
 } from '../../../../../linux/sockets/socket-constants.ts';
 import { close, connect, errno, socket } from '../../../../../linux/sockets/socket-libc.ts';
 import type { SocketOptions } from '../../../../../linux/sockets/socket-options.ts';
-import {
-  type Ports,
-  SourceBinder,
-  setTransparent,
-} from '../../../../../linux/sockets/transparent.ts';
+import { setTransparent } from '../../../../../linux/sockets/transparent.ts';
+import { type Ports, SourceBinder } from '../../../../../linux/userspace/source-ports.ts';
 import { keyOfSocketAddress, writeAddress } from '../address-key.ts';
 import type { AddressKey } from '../row-memory.ts';
 import { ADDRESS_BYTES } from '../slots.ts';

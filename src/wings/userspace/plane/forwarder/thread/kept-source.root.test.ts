@@ -4,9 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { openNetlink } from '../../../../../linux/netlink/netlink-socket.ts';
 import { enterOwnNetwork, ip, run } from '../../../../../linux/netlink/testing/own-namespace.ts';
 import { NETLINK_NETFILTER } from '../../../../../linux/nftables/nftables-protocol.ts';
-import { KEPT_PORTS, readLocalPorts } from '../../../../../linux/sockets/transparent.ts';
 import { SERVED_PORT, startHost } from '../../../../../linux/testing/hosts/host.ts';
 import { joinPod, type PlacedHost } from '../../../../../linux/testing/hosts/placed-host.ts';
+import { KEPT_PORTS, readLocalPorts } from '../../../../../linux/userspace/source-ports.ts';
 import { ReturnPath } from '../return-path.ts';
 import { TestMainThread } from './testing/main-thread.ts';
 

@@ -6,8 +6,8 @@ import {
   encodeSocketAddress,
   type SocketAddress,
 } from '../../../../../../linux/sockets/socket-address.ts';
-import { KEPT_PORTS, type Ports } from '../../../../../../linux/sockets/transparent.ts';
 import { EventfdCalls, openEventfd } from '../../../../../../linux/userspace/eventfd.ts';
+import { KEPT_PORTS, type Ports } from '../../../../../../linux/userspace/source-ports.ts';
 import { addressKey, keyText } from '../../address-key.ts';
 import { LISTS, listAt, load, ROW_MEMORY_BYTES } from '../../row-memory.ts';
 import { RowWriter } from '../../row-writer.ts';

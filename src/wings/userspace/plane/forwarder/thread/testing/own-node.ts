@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { enterOwnNetwork, ip, run } from '../../../../../../linux/netlink/testing/own-namespace.ts';
-import type { Ports } from '../../../../../../linux/sockets/transparent.ts';
+import type { Ports } from '../../../../../../linux/userspace/source-ports.ts';
 import { TestMainThread } from './main-thread.ts';
 
 /** Where servers of a test listen. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { KEPT_PORTS, portsBeside } from './transparent.ts';
+import { KEPT_PORTS, portsBeside } from './source-ports.ts';
 
 it('takes the ports that the kernel gives no other socket, the larger part of them', () => {
   assert.deepEqual(portsBeside({ first: 32_768, last: 60_999 }), KEPT_PORTS);
