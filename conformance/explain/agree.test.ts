@@ -13,7 +13,7 @@ const AROUND = {
   isExhaustive: true,
 };
 const TO_BOTH: Predicted = {
-  code: 'REACHES',
+  code: 'WOULD_REACH',
   action: 'forward',
   masquerade: false,
   endpoints: ['10.0.0.1:80', '[fd00::b]:80'],

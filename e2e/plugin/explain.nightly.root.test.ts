@@ -96,8 +96,8 @@ describe('kubectl fairlead explain on real nodes', { timeout: LONG_MS, concurren
     const file = join(cluster.folder, 'somebody.kubeconfig');
     await writeFile(file, JSON.stringify(config));
     const { exitCode, stdout, stderr } = await explain('--kubeconfig', file);
-    assert.equal(exitCode, 0, stdout + stderr);
-    assert.match(stdout, /^REACHES /);
+    assert.equal(exitCode, 5, stdout + stderr);
+    assert.match(stdout, /^WOULD_REACH /);
     assert.match(stdout, /^ {2}proof +predicted from the rows; not proven by a packet/m);
     assert.match(stdout, /you may not create\s+pods\s+in\s+kube-system/);
     await assertNoPods();

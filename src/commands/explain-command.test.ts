@@ -30,23 +30,26 @@ async function explained(t: TestContext, ...args: string[]) {
 describe('fairlead explain, as text of 80 columns', () => {
   it('begins with the code and one sentence, then gives every reason', async (t) => {
     const { code, out } = await explain(t, 'shop/web', '--from', 'pod:shop/cart-6f4d');
-    assert.equal(code, 0);
+    assert.equal(code, 5);
     assert.deepEqual(out.split('\n'), [
-      'REACHES  pod shop/cart-6f4d reaches shop/web:http (10.96.0.10:80) at one of 2',
-      '         endpoints',
+      'WOULD_REACH  pod shop/cart-6f4d would reach shop/web:http (10.96.0.10:80) at one',
+      '             of 2 endpoints; only predicted, no packet was sent',
       '',
+      '  addresses      10.96.0.10:80  shop/web:http: WOULD_REACH',
+      '                 10.96.0.10:81  shop/web:admin: WOULD_REACH',
       '  from           pod shop/cart-6f4d, source class pod: 10.1.0.1 is in',
       '                 10.1.0.0/16, the range of pods',
       '  seen as        the endpoint sees 10.1.0.1',
-      '  also           shop/web:admin (10.96.0.10:81)',
       '  endpoints      10.1.0.2:8080   node1, 1 of 2',
       '                 10.1.3.17:8080  node3, 1 of 2',
       '  not used       10.1.8.40:8080  node8, not ready',
-      '  the same       from this node: REACHES, one of 2 endpoints, masqueraded',
-      '                 from a client outside: REACHES, one of 2 endpoints, masqueraded',
+      '  the same       from this node: WOULD_REACH, one of 2 endpoints, masqueraded',
+      '                 from a client outside: WOULD_REACH, one of 2 endpoints,',
+      '                 masqueraded',
       '                 at 198.18.0.1:80: DROPPED_SOURCE_RANGE, only from',
       '                 172.16.0.0/12, 198.18.0.1/32',
-      '                 at node port 30080: REACHES, one of 2 endpoints, masqueraded',
+      '                 at node port 30080: WOULD_REACH, one of 2 endpoints,',
+      '                 masqueraded',
       '  kernel         not compared: these are not the rows of a running agent',
       '  proof          predicted from the rows; not proven by a packet',
     ]);
@@ -98,9 +101,9 @@ describe('fairlead explain, as text of 80 columns', () => {
       '                 asks sends nothing to this node',
       '  not used       10.1.3.4:8443  node3, on another node',
       '                 10.1.5.6:8443  node5, on another node',
-      '  the same       from a pod of this node: REACHES, one of 2 endpoints',
-      '                 from this node: REACHES, one of 2 endpoints, masqueraded',
-      '                 at 10.96.0.12:443: REACHES, one of 2 endpoints, masqueraded',
+      '  the same       from a pod of this node: WOULD_REACH, one of 2 endpoints',
+      '                 from this node: WOULD_REACH, one of 2 endpoints, masqueraded',
+      '                 at 10.96.0.12:443: WOULD_REACH, one of 2 endpoints, masqueraded',
       '                 at node port 30443: DROPPED_NO_LOCAL_ENDPOINTS',
       '  kernel         not compared: these are not the rows of a running agent',
       '  proof          predicted from the rows; not proven by a packet',
@@ -112,10 +115,10 @@ describe('fairlead explain, as text of 80 columns', () => {
 
 describe('fairlead explain, codes and exit codes', () => {
   const cases: readonly (readonly [args: string, code: string, exit: number])[] = [
-    ['shop/web', 'REACHES', 0],
-    ['shop/web:admin --from host', 'REACHES', 0],
-    ['shop/web:81', 'REACHES', 0],
-    ['172.16.0.11:30080 --from outside', 'REACHES', 0],
+    ['shop/web', 'WOULD_REACH', 5],
+    ['shop/web:admin --from host', 'WOULD_REACH', 5],
+    ['shop/web:81', 'WOULD_REACH', 5],
+    ['172.16.0.11:30080 --from outside', 'WOULD_REACH', 5],
     ['shop/reviews', 'REFUSED_NO_ENDPOINTS', 3],
     ['198.18.0.7:443 --from outside', 'DROPPED_NO_LOCAL_ENDPOINTS', 3],
     ['198.18.0.1:80 --from pod:shop/cart-6f4d', 'DROPPED_SOURCE_RANGE', 3],
@@ -125,15 +128,35 @@ describe('fairlead explain, codes and exit codes', () => {
     ['10.96.0.99:80', 'NO_SUCH_ADDRESS', 1],
     ['[fd00::1]:80', 'NO_SUCH_ADDRESS', 1],
     ['shop/web --why-not web-q1wd', 'NOT_SELECTED', 3],
-    ['shop/web --why-not 10.1.3.17', 'REACHES', 0],
+    ['shop/web --why-not 10.1.3.17', 'WOULD_REACH', 5],
     ['shop/web --why-not 10.1.77.1', 'NOT_SELECTED', 3],
+    // By name a client outside is asked at what it can use, and not at the cluster IP.
+    ['ingress/edge --from outside', 'DROPPED_NO_LOCAL_ENDPOINTS', 3],
+    ['ingress/edge --from outside --at cluster-ip', 'WOULD_REACH', 5],
+    ['shop/web --from 203.0.113.9', 'DROPPED_SOURCE_RANGE', 3],
+    ['shop/web --from 203.0.113.9 --at node-port', 'WOULD_REACH', 5],
+    ['shop/web --at 198.18.0.1 --from pod:shop/cart-6f4d', 'DROPPED_SOURCE_RANGE', 3],
+    ['shop/web --at 192.0.2.1', 'PORT_NOT_DECLARED', 1],
   ];
   for (const [args, code, exit] of cases) {
     it(`${args}: ${code}, exit code ${exit}`, async (t) => {
       const run = await explain(t, ...args.split(' '), '-o', 'json');
-      assert.deepEqual([JSON.parse(run.out).code, run.code], [code, exit]);
+      const printed = run.out === '' ? /\((\w+)\)/.exec(run.err)?.[1] : JSON.parse(run.out).code;
+      assert.deepEqual([printed, run.code], [code, exit]);
     });
   }
+
+  it('lists every address of a name, worst first', async (t) => {
+    const said = (await explained(t, 'shop/web:http', '--from', '203.0.113.9')) as Explanation;
+    assert.equal(said.certainty, 'predicted');
+    assert.deepEqual(
+      said.addresses?.map(({ at, code }) => [at, code]),
+      [
+        ['198.18.0.1:80', 'DROPPED_SOURCE_RANGE'],
+        ['172.16.0.11:30080', 'WOULD_REACH'],
+      ],
+    );
+  });
 
   it('an unknown Service, port name or pod is exit code 1, a wrong line 2', async (t) => {
     const lines: readonly (readonly [string, number, RegExp])[] = [
@@ -242,13 +265,13 @@ describe('fairlead explain -', () => {
 describe('fairlead explain --with', () => {
   it('explains with the change, and lists the rows that would change', async (t) => {
     const { code, out } = await explain(t, 'shop/web', '--with', CHANGE);
-    assert.equal(code, 0);
+    assert.equal(code, 5);
     assert.match(
       out,
-      /^REACHES {2}a pod of this node reaches shop\/web:http \(10\.96\.0\.10:80\) at\n/,
+      /^WOULD_REACH {2}a pod of this node would reach shop\/web:http \(10\.96\.0\.10:80\) at\n/,
     );
     assert.match(out, /2\s+rows\s+would\s+change;\s+nothing\s+is\s+written/);
-    assert.match(out, /now +REACHES: .*\s+\(10\.96\.0\.10:80\) at one of 2 endpoints/);
+    assert.match(out, /now +WOULD_REACH: .*\s+\(10\.96\.0\.10:80\) at one of 2 endpoints/);
     assert.match(out, /~ shop\/web:http\/TCP\/IPv4\n +endpoints +-10\.1\.0\.2:8080$/m);
   });
 
@@ -293,7 +316,7 @@ describe('fairlead explain, asking the agent', () => {
   it('says that the kernel has the row', async (t) => {
     for (const target of ['shop/web', '10.96.0.10:80']) {
       const { code, out, err } = await ask(t, {}, target, '--from', 'pod:shop/cart-6f4d');
-      assert.equal(code, 0, err);
+      assert.equal(code, 5, err);
       assert.match(err, /^from the agent on node1 \(nftables, pid \d+\)$/m);
       assert.match(out, /kernel +has the row as desired, the agent \(pid \d+\) says/);
       assert.match(out, /not used +10\.1\.8\.40:8080 +node8, not ready/);
@@ -305,7 +328,7 @@ describe('fairlead explain, asking the agent', () => {
     const { code, out } = await ask(t, { rowState }, 'shop/web');
     assert.equal(code, 3);
     assert.match(out, /^BEHIND {2}shop\/web:http has waited for 3 s to be written: the kernel has/);
-    assert.match(out, /as desired +REACHES: a pod of this node reaches shop\/web:http/);
+    assert.match(out, /as desired +WOULD_REACH: a pod of this node would\s+reach shop\/web:http/);
   });
 
   it('is not in the kernel if the kernel rejected the row, or the tables are gone', async (t) => {
@@ -331,13 +354,13 @@ describe('fairlead explain, asking the agent', () => {
     const apiFresh = { ...condition(false), why: 'nothing received for 5 min' };
     const conditions = conditionsWith({ apiFresh });
     const { code, out } = await ask(t, { status: { conditions } }, 'shop/web');
-    assert.equal(code, 0);
+    assert.equal(code, 5);
     assert.match(out, /trouble +no watch to the API server: nothing received for 5 min/);
   });
 
   it('applies a change to the objects of the agent', async (t) => {
     const { code, out } = await ask(t, {}, 'shop/web', '--with', CHANGE);
-    assert.equal(code, 0);
+    assert.equal(code, 5);
     assert.match(out, /2\s+rows\s+would\s+change/);
     // The agent of this test has another process's rows, and no connection.
     assert.match(out, /open +(0 open connections|connections not counted: )/);

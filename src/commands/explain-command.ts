@@ -16,6 +16,7 @@ import { explanationText } from './explain/explain-text.ts';
 import { type Grounds, groundsOfObserved } from './explain/grounds.ts';
 import {
   type AskOptions,
+  explainAll,
   explainOnce,
   groundsFor,
   inquire,
@@ -71,6 +72,10 @@ export function explainCommand(): Command {
         .argParser(watchMs)
         .conflicts(['probe', 'with', 'whyNot']),
     )
+    .option(
+      '--at <address>',
+      'of the addresses of a Service, this one: an IP address, cluster-ip or node-port; default: all that the client could use, and the worst decides',
+    )
     .option('--why-not <pod>', 'why this pod or endpoint address gets no connection')
     .addOption(
       new Option(
@@ -120,7 +125,9 @@ function watchMs(text: string): number {
 
 async function explainAlone(inquiry: Inquiry, watch: number | undefined): Promise<Explanation> {
   const grounds = await groundsFor(inquiry);
-  if (watch === undefined) return await explainOnce(inquiry, grounds);
+  if (watch === undefined) {
+    return await (inquiry.whyNot ? explainOnce : explainAll)(inquiry, grounds);
+  }
   const { asked, prediction } = caseOf(inquiry, grounds);
   const { basis } = inquiry;
   const of = { basis, prediction, rows: grounds.rows, timeoutMs: watch };
@@ -152,7 +159,7 @@ async function explainLines(request: {
     const given = { probe: 'none' as const, ...request.options, from };
     const options = probe === undefined ? given : { ...given, probe: lineProbe(probe) };
     const inquiry = await inquire(basis, { text, target, options });
-    return await explainOnce(inquiry, await groundsFor(inquiry));
+    return await explainAll(inquiry, await groundsFor(inquiry));
   });
 }
 

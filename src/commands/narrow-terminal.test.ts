@@ -75,7 +75,7 @@ describe('on a terminal of 80 columns', () => {
     'services -o wide fits, and is complete': [servicesCommand, ['--node', NODE, '-o', 'wide']],
     'explain fits, and is complete': [
       explainCommand,
-      ['--node', NODE, `shop-${'z'.repeat(58)}/${NAME}`, '--from', ENDPOINT],
+      ['--node', NODE, `shop-${'z'.repeat(58)}/${NAME}`, '--from', ENDPOINT, '--at', 'cluster-ip'],
     ],
   };
   for (const [name, [make, args]] of Object.entries(cases)) {

@@ -8,7 +8,7 @@ import type { AgentWord } from './explanation.ts';
 import type { Observed } from './proof/proof.ts';
 
 const FORWARD: Prediction = {
-  code: 'REACHES',
+  code: 'WOULD_REACH',
   action: 'forward',
   list: 'cluster',
   masquerade: false,
@@ -59,5 +59,7 @@ it('gives exit code 4 for every packet that differs, and else that of the code',
   assert.equal(exitOf({ code: 'NOT_IN_KERNEL', proof: { agrees: false } }), 4);
   assert.equal(exitOf({ code: 'NOT_IN_KERNEL', proof: null }), 3);
   assert.equal(exitOf({ code: 'REACHES', proof: { agrees: true } }, true), 0);
-  assert.equal(exitOf({ code: 'REACHES', proof: null }, true), 5);
+  assert.equal(exitOf({ code: 'WOULD_REACH', proof: null }), 5);
+  assert.equal(exitOf({ code: 'WOULD_REACH', proof: { agrees: true } }), 5);
+  assert.equal(exitOf({ code: 'NO_ANSWER', proof: { agrees: true } }), 3);
 });

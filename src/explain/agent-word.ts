@@ -6,7 +6,7 @@ import type { ProvenPacket } from './proof/proof.ts';
 
 /** The agent says that the kernel does not do what the rows say. */
 export interface Objection {
-  readonly code: Exclude<JoinedCode, 'NOT_SELECTED'>;
+  readonly code: Extract<JoinedCode, 'NOT_IN_KERNEL' | 'BEHIND'>;
   readonly sentence: string;
 }
 

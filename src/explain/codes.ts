@@ -4,12 +4,13 @@ import type { Proof } from './proof/proof.ts';
 
 /** Exit codes of `fairlead explain`; 2 is a wrong command line. */
 export const EXIT = {
+  /** A packet was answered. */
   reaches: 0,
   noSuchThing: 1,
   doesNotReach: 3,
   /** A packet did something else than predicted. */
   differs: 4,
-  /** `--probe` was given, and no packet proves the answer. */
+  /** It would reach an endpoint, and no packet was answered; or `--probe` was given, and none was sent. */
   notProven: 5,
 } as const;
 
@@ -21,11 +22,17 @@ export type JoinedCode =
   | 'NOT_IN_KERNEL'
   /** The row is still to be written. */
   | 'BEHIND'
+  /** Nothing forwards on this machine: no agent, and nothing of one in the kernel. */
+  | 'NOT_RUNNING'
+  /** No agent runs on this machine; the kernel may have what the last one wrote. */
+  | 'AGENT_GONE'
   /** For `--why-not`: the endpoint gets no connection. */
   | 'NOT_SELECTED';
 
 /** Codes that only a packet shows. */
 export type ProofCode =
+  | 'REACHES'
+  | 'NO_ANSWER'
   | 'DROPPED_BY_RULE'
   | 'REFUSED_BY_RULE'
   | 'DROPPED_BY_KERNEL'
@@ -43,7 +50,15 @@ interface CodeRow {
 
 /** Every code that an explanation can have. */
 export const CODES: Readonly<Record<Code, CodeRow>> = {
-  REACHES: { exit: 'reaches', means: 'forwarded to an endpoint' },
+  REACHES: { exit: 'reaches', means: 'a packet was forwarded to an endpoint, which answered' },
+  WOULD_REACH: {
+    exit: 'notProven',
+    means: 'forwarded to an endpoint, as the rows say; no packet was answered',
+  },
+  NO_ANSWER: {
+    exit: 'doesNotReach',
+    means: 'a datagram left for an endpoint as predicted, and no answer came',
+  },
   REFUSED_NO_ENDPOINTS: {
     exit: 'doesNotReach',
     means: 'rejected: the Service has no endpoint that could serve',
@@ -76,6 +91,14 @@ export const CODES: Readonly<Record<Code, CodeRow>> = {
   NOT_IN_KERNEL: {
     exit: 'doesNotReach',
     means: 'the kernel rejected the row, or what leads packets to it is not attached',
+  },
+  NOT_RUNNING: {
+    exit: 'doesNotReach',
+    means: 'no agent runs on this machine, and its kernel has no rules of Fairlead',
+  },
+  AGENT_GONE: {
+    exit: 'notProven',
+    means: 'no agent runs on this machine; the kernel may have the rules of an earlier one',
   },
   DROPPED_BY_RULE: {
     exit: 'differs',
@@ -131,6 +154,21 @@ export const CODES: Readonly<Record<Code, CodeRow>> = {
   },
   NO_SUCH_ADDRESS: { exit: 'noSuchThing', means: 'no Service has the address' },
 };
+
+/**
+ * `proven`: a packet did what the code says. `contradicted`: a packet did something else than the rows
+ * say, and the code tells what. `predicted`: the rows say so, or the agent.
+ */
+export type Certainty = 'proven' | 'contradicted' | 'predicted';
+
+/** `judgement`: of a packet; undefined: none was sent. */
+export function certaintyOf(
+  code: Code,
+  judgement: { readonly agrees: boolean } | undefined,
+): Certainty {
+  if (judgement === undefined || code === 'WOULD_REACH') return 'predicted';
+  return judgement.agrees ? 'proven' : 'contradicted';
+}
 
 /** `isProofAsked`: `--probe` was given. */
 export function exitOf(

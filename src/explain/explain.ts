@@ -8,8 +8,10 @@ import type { Prediction } from '../forwarding/answer/prediction.ts';
 import type { Candidate } from '../forwarding/candidates.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
 import { type Forwarding, SOURCE_CLASSES, servicePortName } from '../forwarding/model.ts';
+import { absenceOf, type LeftInKernel } from './absent-agent.ts';
 import { disturbedRow, objectionOf } from './agent-word.ts';
-import { CODES, type Code } from './codes.ts';
+import { answered } from './answered.ts';
+import { type Code, certaintyOf } from './codes.ts';
 import {
   CLASS_NAME,
   destinationName,
@@ -66,6 +68,8 @@ export function explanationOf(
   more: {
     readonly details: RowDetails;
     readonly agent: AgentWord | null;
+    /** Of this machine, where no agent runs that should; undefined: one does, or another node is asked. */
+    readonly left?: LeftInKernel;
     readonly whyNot?: AskedEndpoint;
     readonly remarks?: readonly Remark[];
     /** A packet, or why there is none. */
@@ -83,7 +87,8 @@ export function explanationOf(
   const verdict = verdictOf(prediction, context, { ...more, judgement, packet });
   return {
     code: verdict.code,
-    reaches: CODES[verdict.code].exit === 'reaches',
+    reaches: verdict.code === 'REACHES',
+    certainty: certaintyOf(verdict.code, judgement),
     sentence: verdict.sentence,
     node: place.view.nodeName,
     mode: asked.mode,
@@ -126,6 +131,7 @@ function verdictOf(
   context: RemarkContext,
   more: {
     readonly agent: AgentWord | null;
+    readonly left?: LeftInKernel;
     readonly whyNot?: AskedEndpoint;
     readonly judgement: Judgement | undefined;
     readonly packet: ProvenPacket | undefined;
@@ -139,6 +145,9 @@ function verdictOf(
     const gone = packet && disturbedRow(agent, { prediction, packet, service, subject });
     if (gone !== undefined) return { ...gone, remarks: [predictedRemark(prediction, predicted)] };
   }
+  if (more.left !== undefined) {
+    return { ...absenceOf(more.left, service), remarks: [predictedRemark(prediction, predicted)] };
+  }
   const objection = objectionOf(agent, service);
   if (objection !== undefined) {
     const remarks = [{ topic: 'as desired', text: `${prediction.code}: ${predicted}` }];
@@ -151,20 +160,14 @@ function verdictOf(
   if (more.whyNot !== undefined && 'row' in prediction) {
     return whyNot(more.whyNot, context.shares, { service, subject });
   }
-  const reached = packet && reachedBy(packet);
-  const sentence =
-    reached === undefined ? predicted : predictedSentence(prediction, { ...context, reached });
-  return { code: prediction.code, sentence, remarks: [], next: [] };
+  if (prediction.code !== 'WOULD_REACH') {
+    return { code: prediction.code, sentence: predicted, remarks: [], next: [] };
+  }
+  return { ...answered(prediction, packet, { subject, predicted }), remarks: [] };
 }
 
 function predictedRemark({ code }: Prediction, sentence: string): Remark {
   return { topic: 'predicted', text: `${code}: ${sentence}` };
-}
-
-/** The endpoint that has answered. */
-function reachedBy({ outcome, answer }: ProvenPacket): string | undefined {
-  const isAnswered = answer.is === 'accepted' || answer.is === 'answered';
-  return isAnswered && outcome.is === 'forwarded' ? outcome.endpoint : undefined;
 }
 
 function judgedCase(
@@ -205,7 +208,7 @@ function questionOf(
 
 function predictedData(prediction: Prediction): PredictedData {
   const { code, action } = prediction;
-  if (code !== 'REACHES') return { code, action };
+  if (code !== 'WOULD_REACH') return { code, action };
   const { list, masquerade, affinitySeconds } = prediction;
   const endpoints = prediction.endpoints.map(endpointKey);
   return { code, action, list, masquerade, endpoints, affinitySeconds };
@@ -252,7 +255,7 @@ function elsewhere(where: string, prediction: Prediction, asked: Asked): Elsewhe
 
 function moreOf(prediction: Prediction, { source, place }: Asked): string {
   const { address } = source;
-  if (prediction.code === 'REACHES') {
+  if (prediction.code === 'WOULD_REACH') {
     const { allowedSources } = prediction.frontend;
     const isBySocket = place.madeBy?.(prediction, source.class) === 'socket';
     const isOpen = allowedSources === undefined || address !== undefined;

@@ -2,18 +2,22 @@ import type { RowState } from '../agent/row-state.ts';
 import type { EndpointShare } from '../forwarding/answer/endpoint-shares.ts';
 import type { PredictedAction, PredictedCode } from '../forwarding/answer/prediction.ts';
 import type { EndpointList, FrontendKind, Protocol, SourceClass } from '../forwarding/model.ts';
-import type { Code } from './codes.ts';
+import type { Certainty, Code } from './codes.ts';
 import type { Proof, ProofNeeds } from './proof/proof.ts';
 
 /** What happens to a new connection, and why: the same for text, JSON and every mode. */
 export interface Explanation {
   readonly code: Code;
+  /** An endpoint has answered. */
   readonly reaches: boolean;
+  readonly certainty: Certainty;
   /** One sentence for people. */
   readonly sentence: string;
   readonly node: string;
   readonly mode: string;
   readonly question: AskedQuestion;
+  /** Every address that the name stands for, worst first; undefined: one was asked. */
+  readonly addresses?: readonly AskedAddress[];
   readonly predicted: PredictedData;
   /** The path of a packet; null: none was sent. */
   readonly proof: Proof | null;
@@ -41,6 +45,17 @@ export interface AskedQuestion {
   readonly frontend: string;
   readonly protocol: Protocol;
   readonly from: AskedSource;
+}
+
+/** One of the addresses that a name stands for, and what happens there. */
+export interface AskedAddress {
+  /** `namespace/name:port`. */
+  readonly service: string;
+  /** `address:port`. */
+  readonly at: string;
+  readonly code: Code;
+  readonly certainty: Certainty;
+  readonly sentence: string;
 }
 
 export interface AskedSource {

@@ -1,4 +1,4 @@
-import { familyOf } from '../forwarding/answer/connection-source.ts';
+import { familyOf, type Source } from '../forwarding/answer/connection-source.ts';
 import type { Destination } from '../forwarding/answer/destination.ts';
 import type { Place } from '../forwarding/answer/place.ts';
 import type { Forwarded, LostAction, Prediction } from '../forwarding/answer/prediction.ts';
@@ -12,8 +12,7 @@ export interface SentenceContext {
   readonly subject: string;
   readonly to: Destination;
   readonly place: Place;
-  /** The endpoint that a packet has reached, `address:port`; undefined: none was sent. */
-  readonly reached?: string;
+  readonly source?: Source;
 }
 
 const PASSES = 'no rule is for it, and the packet goes where the routes lead';
@@ -29,8 +28,8 @@ const LOST: Readonly<Record<LostAction, string>> = {
 export function predictedSentence(prediction: Prediction, context: SentenceContext): string {
   const { subject, to, place } = context;
   switch (prediction.code) {
-    case 'REACHES':
-      return `${subject} reaches ${serviceAt(prediction.row, prediction.frontend)} at ${reachedText(prediction, context)}`;
+    case 'WOULD_REACH':
+      return `${subject} would reach ${serviceAt(prediction.row, prediction.frontend)} at ${goalText(prediction)}${limitText(prediction, context)}`;
     case 'REFUSED_NO_ENDPOINTS': {
       const what = `${serviceAt(prediction.row, prediction.frontend)} has no endpoint that could serve`;
       return prediction.action === 'reject' ? `${what}: ${REFUSED}` : `${what}: ${PASSES}`;
@@ -62,9 +61,22 @@ export function predictedSentence(prediction: Prediction, context: SentenceConte
   }
 }
 
-function reachedText(prediction: Forwarded, { reached }: SentenceContext): string {
+/** A client whose address is not known may be in a source range or not. */
+function limitText({ frontend }: Forwarded, { source }: SentenceContext): string {
+  const { allowedSources } = frontend;
+  const isOpen = allowedSources === undefined || source?.address !== undefined;
+  return isOpen ? '' : `, if its address is in ${allowedSources.join(', ')}`;
+}
+
+/** `endpoint`: the one that has answered. */
+export function reachedSentence(
+  prediction: Forwarded,
+  endpoint: string,
+  { subject }: Pick<SentenceContext, 'subject'>,
+): string {
   const goal = goalText(prediction);
-  return reached === undefined || reached === goal ? goal : `${reached}, ${goal}`;
+  const where = endpoint === goal ? goal : `${endpoint}, ${goal}`;
+  return `${subject} reaches ${serviceAt(prediction.row, prediction.frontend)} at ${where}`;
 }
 
 /** `10.1.0.2:8080`, `one of 3 endpoints on this node`. */

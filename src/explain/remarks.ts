@@ -34,7 +34,7 @@ export function remarksOf(prediction: Prediction, context: RemarkContext): reado
 
 function about(prediction: Prediction, context: RemarkContext): readonly Remark[] {
   switch (prediction.code) {
-    case 'REACHES':
+    case 'WOULD_REACH':
       return reaching(prediction, context);
     case 'DROPPED_NO_LOCAL_ENDPOINTS':
     case 'REFUSED_NOT_A_NODE': {
@@ -71,7 +71,7 @@ function about(prediction: Prediction, context: RemarkContext): readonly Remark[
 }
 
 function reaching(
-  prediction: Extract<Prediction, { code: 'REACHES' }>,
+  prediction: Extract<Prediction, { code: 'WOULD_REACH' }>,
   { source, shares, place }: RemarkContext,
 ): readonly Remark[] {
   const { masquerade, affinitySeconds, relayed, frontend } = prediction;

@@ -1,9 +1,12 @@
 import { normalizeIp } from '../addresses/ip.ts';
+import { familyOf } from '../forwarding/answer/connection-source.ts';
 import type { Destination, Found } from '../forwarding/answer/destination.ts';
 import {
   type Family,
   type Forwarding,
+  type Frontend,
   type Protocol,
+  type SourceClass,
   servicePortName,
 } from '../forwarding/model.ts';
 import { frontendName } from './explain-words.ts';
@@ -58,36 +61,77 @@ function splitProtocol(text: string): { rest: string; protocol?: Protocol } {
 }
 
 /** A connection to a Service: where to, and at which frontend. */
-export type ServiceGoal =
-  | { readonly is: 'frontend'; readonly to: Destination; readonly at: Found }
+export interface ServiceGoal {
+  readonly to: Destination;
+  readonly at: Found;
+}
+
+export type ServiceGoals =
+  /** At least one. */
+  | { readonly is: 'frontends'; readonly goals: readonly ServiceGoal[] }
   /** A port number that the Service does not have. */
   | { readonly is: 'undeclared'; readonly to: Destination }
-  /** A port name that it does not have; the ones that it has. */
+  /** A port name that it does not have, or none at the address of `--at`; the ones that it has. */
   | { readonly is: 'no such port'; readonly ports: readonly string[] };
 
-/** The cluster IP of the port that is named, else of the first. `rows`: all of the Service. */
-export function goalOf(
+/** Who asks for a Service by its name. */
+export interface NamingClient {
+  readonly class: SourceClass;
+  /** Undefined: it has addresses of both, or they are not known. */
+  readonly family: Family | undefined;
+  /** Where a packet to a node port can be sent. */
+  readonly nodeIPs: readonly string[];
+}
+
+/**
+ * Every address that the client could use. The name of a Service is its cluster IP for pods and nodes;
+ * clients outside use the other addresses. `at`: these addresses only. `rows`: all of the Service.
+ */
+export function goalsOf(
   target: Extract<Target, { by: 'service' }>,
   rows: readonly Forwarding[],
-  family: Family | undefined,
-): ServiceGoal {
+  client: NamingClient & { readonly at?: string | undefined },
+): ServiceGoals {
   const { port, protocol } = target;
-  const ofFamily = rows.filter(({ id }) => id.family === family);
-  const usable = ofFamily.length > 0 ? ofFamily : rows;
-  const wanted = usable.find((row) => isWanted(row, port, protocol));
-  const frontend = wanted?.frontends[0];
-  if (wanted !== undefined && frontend !== undefined) {
-    const { address, port: number } = frontend;
-    const to = { address, port: number, protocol: wanted.id.protocol };
-    return { is: 'frontend', to, at: { row: wanted, frontend } };
-  }
+  const ofFamily = rows.filter(({ id }) => id.family === client.family);
+  const usable = ofFamily.length > 0 && client.at === undefined ? ofFamily : rows;
+  const wanted = usable.filter((row) => isWanted(row, port, protocol));
+  const goals = wanted
+    .flatMap((row) => frontendsFor(row, client).map((each) => goalAt(row, each, client.nodeIPs)))
+    // A node port without an address of the node counts as IPv4.
+    .filter(({ to, at }) => to.address !== '' || at.row.id.family === 'IPv4');
+  if (goals.length > 0) return { is: 'frontends', goals };
   const number = Number(port);
-  const [first] = usable;
-  const address = first?.frontends[0]?.address;
-  if (Number.isInteger(number) && number >= 1 && number <= LAST_PORT && address !== undefined) {
+  const address = usable[0]?.frontends[0]?.address;
+  const isNumber = Number.isInteger(number) && number >= 1 && number <= LAST_PORT;
+  if (isNumber && address !== undefined && wanted.length === 0) {
     return { is: 'undeclared', to: { address, port: number, protocol: protocol ?? 'TCP' } };
   }
   return { is: 'no such port', ports: portsOf(usable) };
+}
+
+function frontendsFor(
+  { frontends }: Forwarding,
+  { class: sourceClass, at }: NamingClient & { readonly at?: string | undefined },
+): readonly Frontend[] {
+  if (at !== undefined) return frontends.filter((each) => isAt(each, at));
+  const inside = frontends.filter(({ kind }) => kind === 'cluster-ip');
+  const others = frontends.filter(({ kind }) => kind !== 'cluster-ip');
+  const [first, second] = sourceClass === 'outside' ? [others, inside] : [inside, others];
+  return first.length > 0 ? first : second;
+}
+
+/** `198.18.0.1`, `cluster-ip`, `node-port`. */
+function isAt({ kind, address }: Frontend, at: string): boolean {
+  return kind === at || (address !== '' && normalizeIp(at)?.address === address);
+}
+
+function goalAt(row: Forwarding, frontend: Frontend, nodeIPs: readonly string[]): ServiceGoal {
+  const { family, protocol } = row.id;
+  const { kind, port } = frontend;
+  const nodeIP = nodeIPs.find((each) => familyOf(each) === family) ?? '';
+  const address = kind === 'node-port' ? nodeIP : frontend.address;
+  return { to: { address, port, protocol }, at: { row, frontend } };
 }
 
 function isWanted(

@@ -13,7 +13,7 @@ export interface AskedEndpoint {
 }
 
 export interface WhyNot {
-  readonly code: Extract<Code, 'REACHES' | 'NOT_SELECTED'>;
+  readonly code: Extract<Code, 'WOULD_REACH' | 'NOT_SELECTED'>;
   readonly sentence: string;
   readonly remarks: readonly Remark[];
   readonly next: readonly string[];
@@ -46,7 +46,7 @@ export function whyNot(
   const chosen = own.find(({ selected }) => selected);
   if (chosen !== undefined) {
     const sentence = shareSentence(nameOf(asked), chosen, `${service} from ${subject}`);
-    return { code: 'REACHES', sentence, remarks: podSays, next: [] };
+    return { code: 'WOULD_REACH', sentence, remarks: podSays, next: [] };
   }
   const text = first.because === first.state ? first.state : `${first.because} (${first.state})`;
   const sentence = `${nameOf(asked)} gets no connection of ${service} from ${subject}: ${text}`;

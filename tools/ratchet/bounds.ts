@@ -4,10 +4,10 @@
  */
 export const BOUNDS = {
   /** Lines of src that remain when every wing is off. */
-  coreLines: 56_000,
+  coreLines: 56_400,
   /** Lines of all of src; tests and folders called testing are not counted. */
-  srcLines: 104_200,
-  srcFiles: 1_100,
+  srcLines: 104_400,
+  srcFiles: 1_110,
   /** Words of README.md and docs/. */
   docWords: 163_000,
 } as const;

@@ -39,7 +39,7 @@ describe('explain says what a missing capability leaves', () => {
 
   it('none: the prediction', () => {
     const told = explained([], 'shop/web', '--from', 'host', '--probe', 'connect');
-    assert.match(told, /REACHES this node reaches shop\/web/);
+    assert.match(told, /WOULD_REACH this node would reach shop\/web/);
     assert.match(told, /not proven by a packet: this process lacks CAP_NET_ADMIN for a trace/);
     assert.match(told, /exit 5$/);
   });
@@ -98,7 +98,7 @@ describe('explain says what a missing capability leaves', () => {
 
   it('an unprivileged user, offline: the prediction', () => {
     const asked = ['shop/web', '-f', SHOP, '--node', 'node1', '--from', 'host'];
-    assert.match(explainedAs(NOBODY, [], asked), /REACHES this node reaches .* exit 0$/);
+    assert.match(explainedAs(NOBODY, [], asked), /WOULD_REACH this node would reach .* exit 5$/);
     const proof = explainedAs(NOBODY, [], [...asked, '--probe', 'dry']);
     assert.match(proof, /not proven by a packet: these are not the rows of a running agent/);
     assert.match(proof, /exit 5$/);

@@ -66,7 +66,7 @@ const BASE = {
     },
   },
   predicted: {
-    code: 'REACHES',
+    code: 'WOULD_REACH',
     action: 'forward',
     list: 'cluster',
     masquerade: false,
@@ -115,8 +115,12 @@ const BASE = {
     },
   ],
   elsewhere: [
-    { where: 'from this node', code: 'REACHES', more: 'one of 4 endpoints, masqueraded' },
-    { where: 'from a client outside', code: 'REACHES', more: 'one of 4 endpoints, masqueraded' },
+    { where: 'from this node', code: 'WOULD_REACH', more: 'one of 4 endpoints, masqueraded' },
+    {
+      where: 'from a client outside',
+      code: 'WOULD_REACH',
+      more: 'one of 4 endpoints, masqueraded',
+    },
     { where: 'at 198.18.0.7:80', code: 'DROPPED_SOURCE_RANGE', more: 'only from 172.16.0.0/12' },
   ],
   agent: { pid: 1204, row: { is: 'applied' }, detached: [], troubles: [] },
@@ -128,9 +132,10 @@ const BASE = {
 export const SCRIPTED_PATHS: Readonly<Record<string, PathAnswer>> = {
   'shop/web': {
     ...BASE,
-    code: 'REACHES',
-    reaches: true,
-    sentence: 'pod shop/cart-6f4d reaches shop/web:http (10.96.0.10:80) at one of 4 endpoints',
+    code: 'WOULD_REACH',
+    reaches: false,
+    sentence:
+      'pod shop/cart-6f4d would reach shop/web:http (10.96.0.10:80) at one of 4 endpoints; only predicted, no packet was sent',
     proof: null,
     notProven: 'this page may not send packets',
   },

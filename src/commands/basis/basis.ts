@@ -19,6 +19,8 @@ export interface SourceBasis {
   readonly from: SourceOptions;
   /** Whether the node is this machine, whose addresses and sockets then apply. */
   readonly isThisMachine: boolean;
+  /** It is this machine, by its own configuration, and no agent runs on it. */
+  readonly isWithoutAgent: boolean;
   readonly about: About;
 }
 
@@ -58,7 +60,9 @@ export async function findBasis(request: BasisRequest): Promise<Basis> {
   if (asked.state === 'forbidden') {
     printWarning('an agent runs on this machine, but only root may query it');
   }
-  return sourceBasis(request, await configOf(request));
+  const basis = sourceBasis(request, await configOf(request));
+  const isWithoutAgent = !isApart && asked.state === 'absent' && basis.isThisMachine;
+  return { ...basis, isWithoutAgent };
 }
 
 async function configOf({ flags, mode }: BasisRequest): Promise<LoadedConfig> {
@@ -113,6 +117,7 @@ function sourceBasis(
     nodeName,
     from: { filename, context },
     isThisMachine: nodeName === own && (filename === undefined || agent !== undefined),
+    isWithoutAgent: false,
     about: {
       configuration: agent
         ? 'agent'

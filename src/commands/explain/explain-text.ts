@@ -1,3 +1,4 @@
+import { CODES, type ExitName } from '../../explain/codes.ts';
 import type { Explanation } from '../../explain/explanation.ts';
 import { proofText } from '../../explain/proof/proof-words.ts';
 import type { EndpointShare } from '../../forwarding/answer/endpoint-shares.ts';
@@ -26,6 +27,7 @@ export function explanationText(explanation: Explanation, form: Form): string {
   return [
     headline(explanation, form),
     '',
+    ...addressLines(explanation, form),
     ...factLines('from', sourceText(explanation), form),
     ...explanation.remarks.flatMap(({ topic, text }) => factLines(topic, text, form)),
     ...(way.length === 0 ? [] : ['', ...way, ...proof, '']),
@@ -36,6 +38,15 @@ export function explanationText(explanation: Explanation, form: Form): string {
     ...(way.length === 0 ? proof : []),
     ...explanation.next.flatMap((text) => factLines('next', text, form)),
   ].join('\n');
+}
+
+/** All that were asked, where the first line tells of the worst. */
+function addressLines({ addresses = [] }: Explanation, form: Form): string[] {
+  const wide = Math.max(0, ...addresses.map(({ at }) => at.length));
+  return addresses.flatMap(({ at, service, code }, index) => {
+    const text = `${at.padEnd(wide)}  ${service}: ${code}`;
+    return factLines(index === 0 ? 'addresses' : '', text, form);
+  });
 }
 
 function wayLines({ proof, question }: Explanation, form: Form): string[] {
@@ -52,12 +63,17 @@ function provenText({ proof, notProven }: Explanation): string {
 
 /** A line whose first word is a code: the sentence continues below itself. */
 function headline(
-  { code, reaches, sentence }: Pick<Explanation, 'code' | 'reaches' | 'sentence'>,
+  { code, sentence }: Pick<Explanation, 'code' | 'sentence'>,
   { width, colours }: Form,
 ): string {
-  const paint = reaches ? colours.green : colours.red;
+  const paint = paintOf(CODES[code].exit, colours);
   const [first = '', ...more] = hanging(sentence, { width, indent: code.length + 2 });
   return [`${paint(code)}  ${first}`, ...more].join('\n');
+}
+
+function paintOf(exit: ExitName, colours: Colours): (text: string) => string {
+  if (exit === 'reaches') return colours.green;
+  return exit === 'notProven' ? colours.yellow : colours.red;
 }
 
 /** `  topic    text`, the text continued in its column. */

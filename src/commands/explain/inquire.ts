@@ -2,6 +2,7 @@ import { canonicalIp } from '../../addresses/ip.ts';
 import type { RowState } from '../../agent/row-state.ts';
 import { readStatus } from '../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
+import { worstOf } from '../../explain/asked-addresses.ts';
 import { explanationOf } from '../../explain/explain.ts';
 import type { AgentWord, Explanation } from '../../explain/explanation.ts';
 import type { NotPermitted, ProvenPacket } from '../../explain/proof/proof.ts';
@@ -16,7 +17,8 @@ import { detachedNames, disturberOf, troublesOf } from '../status/trouble.ts';
 import { visible } from '../terminal/visible.ts';
 import { readFrom } from './from.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
-import { caseOf, type Inquiry } from './inquiry.ts';
+import { caseOf, casesOf, type Inquiry, type PredictedCase } from './inquiry.ts';
+import { leftInKernel } from './left-in-kernel.ts';
 import { type Pod, podOfCluster, podOfManifests } from './pod-of-cluster.ts';
 import { packetFor } from './proof/packet.ts';
 import type { WantedProbe } from './proof/probe-kind.ts';
@@ -26,6 +28,8 @@ export interface AskOptions {
   readonly from: string;
   readonly whyNot?: string;
   readonly probe?: WantedProbe;
+  /** One of the addresses of a Service. */
+  readonly at?: string;
   /** Context of the kubeconfig that Pods are read with. */
   readonly context?: string;
 }
@@ -54,11 +58,11 @@ export async function inquire(
     });
   };
   const from = await readFrom(options.from, find);
-  const { probe } = options;
-  if (options.whyNot === undefined) return { basis, text, target, from, probe };
+  const { probe, at } = options;
+  if (options.whyNot === undefined) return { basis, text, target, from, probe, at };
   const whyNot = await askedEndpoint(options.whyNot, target, find);
   // A packet goes to any endpoint.
-  return { basis, text, target, from, whyNot, probe: 'none' };
+  return { basis, text, target, from, whyNot, probe: 'none', at };
 }
 
 /** Manifests have what they have; of a cluster pods are read with the person's own credentials. */
@@ -89,26 +93,53 @@ export async function groundsFor({ basis, target }: Inquiry): Promise<Grounds> {
   return await groundsOf(basis, target.by === 'service' ? target.service : undefined);
 }
 
-/** `given`: a packet, or why there is none; undefined: one is sent where it can be. */
+/** Addresses that packets are sent to: each may take seconds to stay silent. */
+const MOST_PROVEN = 6;
+
+/** What happens at the worst of all addresses that the target stands for. */
+export async function explainAll(inquiry: Inquiry, grounds: Grounds): Promise<Explanation> {
+  const all: Explanation[] = [];
+  for (const [index, each] of casesOf(inquiry, grounds).entries()) {
+    const given = index < MOST_PROVEN ? undefined : `only ${MOST_PROVEN} addresses are asked: --at`;
+    all.push(await explainCase(inquiry, grounds, { ...each, ...(given ? { given } : {}) }));
+  }
+  return worstOf(all);
+}
+
+/** What happens at the first of its addresses. `given`: a packet, or why there is none. */
 export async function explainOnce(
   inquiry: Inquiry,
   grounds: Grounds,
   given?: ProvenPacket | NotPermitted | string,
 ): Promise<Explanation> {
+  const first = caseOf(inquiry, grounds);
+  return await explainCase(inquiry, grounds, { ...first, ...(given ? { given } : {}) });
+}
+
+/** `given` undefined: a packet is sent where it can be. */
+async function explainCase(
+  inquiry: Inquiry,
+  grounds: Grounds,
+  {
+    asked,
+    prediction,
+    given,
+  }: PredictedCase & { readonly given?: ProvenPacket | NotPermitted | string },
+): Promise<Explanation> {
   const { rows } = grounds;
   const { basis, whyNot } = inquiry;
-  const { asked, prediction, remarks } = caseOf(inquiry, grounds);
   const row = 'row' in prediction ? prediction.row : undefined;
   const all = row ? await grounds.details(`${row.id.namespace}/${row.id.service}`) : [];
   const own = all.find(
     ({ forwarding }) => row && servicePortKey(forwarding.id) === servicePortKey(row.id),
   );
   const packet = given ?? (await packetFor(asked, { ...inquiry, prediction, rows }));
+  const left = await leftInKernel(basis);
   return explanationOf(asked, prediction, {
     details: own ?? { candidates: [] },
     agent: await askAgentWord(basis, own?.kernel),
+    ...(left === undefined ? {} : { left }),
     ...(whyNot === undefined ? {} : { whyNot }),
-    remarks,
     ...(packet === undefined ? {} : { packet }),
   });
 }

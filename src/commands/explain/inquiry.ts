@@ -1,8 +1,9 @@
 import { type AskedCase, predictionFor } from '../../explain/explain.ts';
-import type { Remark } from '../../explain/explanation.ts';
-import { goalOf, portsOf, type Target } from '../../explain/target.ts';
+import { goalsOf, type Target } from '../../explain/target.ts';
 import type { AskedEndpoint } from '../../explain/why-not.ts';
+import type { Place } from '../../forwarding/answer/place.ts';
 import type { Prediction } from '../../forwarding/answer/prediction.ts';
+import type { Forwarding, SourceClass } from '../../forwarding/model.ts';
 import type { Basis } from '../basis/basis.ts';
 import { CommandError } from '../command-error.ts';
 import { visible } from '../terminal/visible.ts';
@@ -18,35 +19,44 @@ export interface Inquiry {
   readonly from: From;
   readonly whyNot?: AskedEndpoint;
   readonly probe: WantedProbe;
+  /** `--at`: of the addresses of a Service, only this one. */
+  readonly at?: string | undefined;
 }
 
-/** The connection that is asked about, and what the rows say of it. Throws CommandError. */
-export function caseOf(
-  inquiry: Inquiry,
-  grounds: Grounds,
-): {
+/** A connection that is asked about, and what the rows say of it. */
+export interface PredictedCase {
   readonly asked: AskedCase;
   readonly prediction: Prediction;
-  readonly remarks: readonly Remark[];
-} {
-  const { rows, place } = grounds;
-  const { basis, text, from } = inquiry;
-  const { to, at, remarks } = goalFor(inquiry, grounds);
-  const asked: AskedCase = {
-    target: text,
-    to,
-    ...(at === undefined ? {} : { at }),
-    ...askedFrom(from, to, place),
-    place,
-    mode: basis.config.settings.mode,
-  };
-  return { asked, prediction: predictionFor(asked, rows), remarks };
 }
 
-type Goal = Pick<AskedCase, 'to' | 'at'> & { readonly remarks: readonly Remark[] };
+/** Every connection that is asked about: at least one, in the order of the rows. Throws CommandError. */
+export function casesOf(inquiry: Inquiry, grounds: Grounds): readonly PredictedCase[] {
+  const { rows, place } = grounds;
+  const { basis, text, from } = inquiry;
+  return goalsFor(inquiry, grounds).map(({ to, at }) => {
+    const asked: AskedCase = {
+      target: text,
+      to,
+      ...(at === undefined ? {} : { at }),
+      ...askedFrom(from, to, place),
+      place,
+      mode: basis.config.settings.mode,
+    };
+    return { asked, prediction: predictionFor(asked, rows) };
+  });
+}
 
-function goalFor({ target, from, basis }: Inquiry, { rows }: Grounds): Goal {
-  if (target.by === 'address') return { to: target.to, remarks: [] };
+/** The first of them, where only one can be asked. */
+export function caseOf(inquiry: Inquiry, grounds: Grounds): PredictedCase {
+  const [first] = casesOf(inquiry, grounds);
+  if (first === undefined) throw new RangeError('a name stands for no address');
+  return first;
+}
+
+type Goal = Pick<AskedCase, 'to' | 'at'>;
+
+function goalsFor({ target, from, basis, at }: Inquiry, { rows, place }: Grounds): readonly Goal[] {
+  if (target.by === 'address') return [{ to: target.to }];
   const own = rows.filter(({ id }) => `${id.namespace}/${id.service}` === target.service);
   const outside = basis.config.settings.scope ? ', is outside of fairlead.scope' : '';
   if (own.length === 0) {
@@ -58,18 +68,31 @@ function goalFor({ target, from, basis }: Inquiry, { rows }: Grounds): Goal {
       },
     );
   }
-  const goal = goalOf(target, own, familyOfFrom(from));
-  if (goal.is === 'no such port') {
-    throw new CommandError(
-      `Service ${target.service} has no port '${visible(target.port ?? '')}'`,
-      {
-        code: 'PORT_NOT_DECLARED',
-        next: `its ports: ${goal.ports.join(', ')}`,
-      },
-    );
-  }
-  if (goal.is === 'undeclared') return { to: goal.to, remarks: [] };
-  const others = target.port === undefined ? own.filter((row) => row !== goal.at.row) : [];
-  const remarks = others.length === 0 ? [] : [{ topic: 'also', text: portsOf(others).join(', ') }];
-  return { to: goal.to, at: goal.at, remarks };
+  const goals = goalsOf(target, own, {
+    class: classOf(from, own, place),
+    family: familyOfFrom(from),
+    nodeIPs: place.view.nodeIPs,
+    at,
+  });
+  if (goals.is === 'frontends') return goals.goals;
+  if (goals.is === 'undeclared') return [{ to: goals.to }];
+  const what = [
+    ...(target.port === undefined ? [] : [`port '${visible(target.port)}'`]),
+    ...(at === undefined ? [] : [`address '${visible(at)}'`]),
+  ];
+  throw new CommandError(`Service ${target.service} has no ${what.join(' at ') || 'address'}`, {
+    code: 'PORT_NOT_DECLARED',
+    next: `its ports: ${goals.ports.join(', ')}`,
+  });
+}
+
+/** Whether the client is outside shows at any address of its family. */
+function classOf(from: From, rows: readonly Forwarding[], place: Place): SourceClass {
+  if (from.by === 'class') return from.class;
+  const family = familyOfFrom(from);
+  const row = rows.find(({ id }) => family === undefined || id.family === family) ?? rows[0];
+  const [first] = row?.frontends ?? [];
+  if (row === undefined || first === undefined) return 'pod';
+  const to = { address: first.address, port: first.port, protocol: row.id.protocol };
+  return askedFrom(from, to, place).source.class;
 }

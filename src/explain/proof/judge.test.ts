@@ -7,7 +7,7 @@ import type { Observed, ProvenPacket } from './proof.ts';
 
 const FOUND = { row: {} as Forwarding, frontend: {} as Frontend };
 const FORWARD: Prediction = {
-  code: 'REACHES',
+  code: 'WOULD_REACH',
   action: 'forward',
   list: 'cluster',
   masquerade: false,
@@ -74,6 +74,14 @@ describe('judge()', () => {
     assert.equal(codeOf(FORWARD, { answer: REFUSED }), 'ENDPOINT_REFUSES');
     const handed: Observed = { is: 'handed over', reached: false };
     assert.equal(codeOf(FORWARD, { kind: 'connect', outcome: handed }), 'ENDPOINT_SILENT');
+  });
+
+  it('takes a datagram that the kernel dropped for lost, and no answer alone for nothing', () => {
+    const datagram = { kind: 'connect', answer: SILENT } as const;
+    const cause = { code: 'NO_NEIGHBOUR', sentence: '', next: [] } as const;
+    const drop = { cause } as unknown as ProvenPacket['drop'];
+    assert.equal(codeOf(FORWARD, { ...datagram, drop }, { protocol: 'UDP' }), 'NO_NEIGHBOUR');
+    assert.equal(codeOf(FORWARD, datagram, { protocol: 'UDP' }), undefined);
   });
 
   it('names a rule of another program, whatever was predicted', () => {

@@ -36,7 +36,20 @@ export function judge(
   proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer' | 'drop'>,
   judged: JudgedCase,
 ): Judgement {
-  return refinedByDrop(judgeByRules(prediction, proof, judged), proof.drop?.cause);
+  const judgement = judgeByRules(prediction, proof, judged);
+  const cause = proof.drop?.cause;
+  // A datagram need not be answered, but one that the kernel dropped did not arrive.
+  const isLost = judgement.agrees && isUnansweredDatagram(proof, judged);
+  if (isLost && cause !== undefined) return { agrees: false, ...cause };
+  return refinedByDrop(judgement, cause);
+}
+
+function isUnansweredDatagram(
+  { kind, outcome, answer }: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
+  { protocol }: JudgedCase,
+): boolean {
+  const isSent = protocol === 'UDP' && kind !== 'dry' && outcome.is === 'forwarded';
+  return isSent && answer.is === 'silent';
 }
 
 /** Of these only the kernel knows why; all others are explained by the rules that were met. */

@@ -65,7 +65,7 @@ function ask(rows: readonly Forwarding[], at: string, asked: Asked = {}): Predic
 
 /** `REACHES cluster masquerade 10.1.0.5,10.1.9.5`, `NO_SUCH_ADDRESS drop`. */
 function brief(prediction: Prediction): string {
-  if (prediction.code !== 'REACHES') return `${prediction.code} ${prediction.action}`;
+  if (prediction.code !== 'WOULD_REACH') return `${prediction.code} ${prediction.action}`;
   const { list, masquerade, endpoints } = prediction;
   const seen = masquerade ? 'masquerade' : 'plain';
   return `REACHES ${list} ${seen} ${endpoints.map(({ address }) => address).join()}`;
@@ -169,7 +169,7 @@ describe('predict()', () => {
     });
     const both = rowsOf([EDGE, younger], [BOTH]);
     const found = ask(both, '198.18.0.1:80');
-    assert.ok(found.code === 'REACHES');
+    assert.ok(found.code === 'WOULD_REACH');
     assert.equal(found.row.id.service, 'web');
   });
 
@@ -228,7 +228,7 @@ describe('predict(), node ports', () => {
     const relays = placeWith({ relayedLocalhost: ['IPv4'] });
     const relayed = ask(rows, '127.0.0.1:30080', { place: relays, from });
     assert.equal(brief(relayed), 'REACHES local masquerade 10.1.0.5');
-    assert.ok(relayed.code === 'REACHES' && relayed.relayed);
+    assert.ok(relayed.code === 'WOULD_REACH' && relayed.relayed);
     const away = rowsOf([EDGE], [AWAY]);
     const rejected = 'REFUSED_NO_ENDPOINTS reject';
     assert.equal(brief(ask(away, '127.0.0.1:30080', { place: relays, from })), rejected);

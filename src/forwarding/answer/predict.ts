@@ -94,7 +94,7 @@ export function predictAt(
   const endpoints = list === 'local' ? row.localEndpoints : row.clusterEndpoints;
   const { affinitySeconds } = row;
   const found = { row, frontend, list, masquerade, endpoints, affinitySeconds };
-  return { code: 'REACHES', action: 'forward', ...found };
+  return { code: 'WOULD_REACH', action: 'forward', ...found };
 }
 
 /** No endpoint gets it. */
@@ -155,7 +155,7 @@ function relayedAt(
   }
   const { list } = outcome;
   return {
-    code: 'REACHES',
+    code: 'WOULD_REACH',
     action: 'forward',
     row,
     frontend,

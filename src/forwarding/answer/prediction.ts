@@ -9,7 +9,7 @@ export type PredictedAction = 'forward' | 'other-service' | LostAction;
 
 /** To one of these endpoints, each with the same chance. */
 export interface Forwarded extends Found {
-  readonly code: 'REACHES';
+  readonly code: 'WOULD_REACH';
   readonly action: 'forward';
   readonly list: EndpointList;
   /** The endpoint sees an address of the node. */

@@ -210,7 +210,7 @@ describe('kubectl fairlead explain', () => {
     const { code, out } = await run(t, nodesExplainCommand, { kubectl, args: ['shop/web'] });
     assert.equal(code, 3);
     assert.deepEqual(out.split('\n'), [
-      '1 of 2 nodes reach it',
+      '1 of 2 nodes would reach it',
       '',
       'NODE   CODE                        SAYS',
       'node1  REACHES                     says REACHES',

@@ -19,7 +19,7 @@ import { explainProven } from './explain-proven.ts';
 import { getJson, type Kubectl, openKubectl } from './kubectl.ts';
 import { addNodesOptions, type NodesOptions, reach } from './nodes-options.ts';
 import type { NodesTable } from './nodes-view.ts';
-import { recordSaid, saidBoolean, saidCount } from './said.ts';
+import { recordSaid, saidCount } from './said.ts';
 
 interface NodesExplainOptions extends NodesOptions {
   readonly from?: string;
@@ -32,9 +32,10 @@ interface NodesExplainOptions extends NodesOptions {
 /** The whole explanation of `fairlead explain -o json`. */
 const TABLE: NodesTable<JsonRecord> = {
   heads: ['CODE', 'SAYS'],
-  well: 'reach it',
+  well: 'would reach it',
   row: (explanation) => ({
-    isWell: saidBoolean(explanation, 'reaches'),
+    // A packet is sent from one client's node only: the other nodes predict.
+    isWell: ['REACHES', 'WOULD_REACH'].includes(textAt(explanation, 'code')),
     cells: [
       textAt(explanation, 'code'),
       `${textAt(explanation, 'sentence')}${openText(explanation)}`,

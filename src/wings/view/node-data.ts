@@ -4,7 +4,7 @@ import { readHistory, readNode } from '../../agent/servers/status-client.ts';
 import { findBasis } from '../../commands/basis/basis.ts';
 import { reportOn } from '../../commands/doctor/examine.ts';
 import { readPatient } from '../../commands/doctor/examined-subject.ts';
-import { explainOnce, groundsFor, inquire, targetFrom } from '../../commands/explain/inquire.ts';
+import { explainAll, groundsFor, inquire, targetFrom } from '../../commands/explain/inquire.ts';
 import { STATUS_SOCKET } from '../../config/run-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import { AgentStatus, nodeAbout } from './agent-status.ts';
@@ -110,7 +110,7 @@ export class NodeData implements ViewData {
     const target = targetFrom(text);
     const basis = await findBasis({ flags: new Map(), options: { runFolder } });
     const inquiry = await inquire(basis, { text, target, options: { from, probe } });
-    return await explainOnce(inquiry, await groundsFor(inquiry));
+    return await explainAll(inquiry, await groundsFor(inquiry));
   }
 
   async #changes(asked: Parameters<typeof changesBefore>[1]): Promise<ChangesAnswer> {

@@ -28,7 +28,7 @@ export async function packetFor(
   if (typeof planned === 'string' || 'needs' in planned) return planned;
   if (basis.by !== 'agent') throw new TypeError('a packet needs an agent');
   const { affinitySeconds, endpoints } =
-    prediction.code === 'REACHES' ? prediction : { affinitySeconds: 0, endpoints: [] };
+    prediction.code === 'WOULD_REACH' ? prediction : { affinitySeconds: 0, endpoints: [] };
   const { facts } = basis.agent;
   return await prove(planned, {
     to: asked.to,

@@ -92,7 +92,7 @@ function socketHindrance(
   { asked, prediction }: { readonly asked: AskedCase; readonly prediction: Prediction },
 ): string | undefined {
   if (kind === 'syn') return 'a single SYN meets no socket hook: use --probe connect or dry';
-  const endpoints = prediction.code === 'REACHES' ? prediction.endpoints : [];
+  const endpoints = prediction.code === 'WOULD_REACH' ? prediction.endpoints : [];
   const isOwn = endpoints.some(({ address }) => address === asked.source.address);
   if (kind !== 'dry' || !isOwn || asked.source.class === 'host') return undefined;
   return 'the client is an endpoint itself, and a packet to it would be delivered: use --probe connect';
@@ -109,7 +109,7 @@ function hindranceOf(
   const withoutAgent = agentHindrance(basis);
   if (withoutAgent !== undefined) return withoutAgent;
   if (asked.to.address === '') return 'a packet needs an address: ask for ADDRESS:PORT';
-  if (prediction.code !== 'REACHES') return undefined;
+  if (prediction.code !== 'WOULD_REACH') return undefined;
   if (prediction.relayed) return 'the agent itself accepts connections there';
   if (wanted === undefined && prediction.affinitySeconds > 0) {
     return 'a packet would write an affinity entry: --probe syn or dry sends it all the same';

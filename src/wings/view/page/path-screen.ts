@@ -49,7 +49,7 @@ function explanation(answer: PathAnswer, signal: AbortSignal): HTMLElement[] {
       h(
         'h1',
         {},
-        h('span', { class: answer.reaches ? 'good' : 'bad' }, answer.reaches ? '✓ ' : '✕ '),
+        h('span', { class: toneOf(answer.code) }, MARKS[toneOf(answer.code)]),
         nameOf(answer.sentence),
       ),
       h('div', { class: 'row facts' }, ...facts(answer)),
@@ -64,10 +64,18 @@ function explanation(answer: PathAnswer, signal: AbortSignal): HTMLElement[] {
   ];
 }
 
-function facts({ code, proof, notProven, reaches }: PathAnswer): HTMLElement[] {
+const MARKS = { good: '✓ ', warn: '? ', bad: '✕ ' } as const;
+
+/** A prediction is not yet good. */
+function toneOf(code: string): keyof typeof MARKS {
+  if (code === 'REACHES') return 'good';
+  return code === 'WOULD_REACH' ? 'warn' : 'bad';
+}
+
+function facts({ code, proof, notProven }: PathAnswer): HTMLElement[] {
   const pill = (tone: string, text: string): HTMLElement =>
     h('span', { class: `pill ${tone}` }, text);
-  const tone = reaches ? 'good' : 'bad';
+  const tone = toneOf(code);
   if (proof === null)
     return [
       pill(tone, code),
@@ -155,12 +163,7 @@ function elsewhere({ elsewhere: all }: PathAnswer): HTMLElement | undefined {
   if (all.length === 0) return undefined;
   const rows = all.flatMap(({ where, code, more }) => [
     h('dt', {}, nameOf(where)),
-    h(
-      'dd',
-      {},
-      h('span', { class: `tag ${code === 'REACHES' ? 'good' : 'bad'}` }, code),
-      more === '' ? '' : ` ${more}`,
-    ),
+    h('dd', {}, h('span', { class: `tag ${toneOf(code)}` }, code), more === '' ? '' : ` ${more}`),
   ]);
   return h(
     'section',

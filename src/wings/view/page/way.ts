@@ -200,10 +200,8 @@ function quietStop(hook: string, isBeyond: boolean): Stop {
   return { title: hook === 'routing' ? 'route' : 'passes', by: 'kernel', does, kind: 'kernel' };
 }
 
-function provenEnd(
-  { predicted, reaches }: PathAnswer,
-  { outcome, answer, drop }: Proof,
-): Way['to'] {
+function provenEnd({ predicted, code }: PathAnswer, { outcome, answer, drop }: Proof): Way['to'] {
+  const reaches = isLed(code);
   if (outcome.is === 'handed over')
     return {
       title: 'the forwarder',
@@ -251,6 +249,11 @@ function answerText({ answer, kind, outcome }: Proof): string {
         ? 'The probe dropped its own packet after all rules: no answer was to come.'
         : 'No answer: the client waits until it gives up.';
   }
+}
+
+/** To an endpoint, as far as it was asked. */
+function isLed(code: string): boolean {
+  return code === 'REACHES' || code === 'WOULD_REACH';
 }
 
 /** What the rows say. Which hooks it passes is not known without a packet, so none is drawn. */
@@ -303,7 +306,7 @@ function predictedWay(answer: PathAnswer): Way {
     title: isForwarded ? 'endpoint' : 'no endpoint',
     address: count === 1 ? (predicted.endpoints?.[0] ?? '') : '',
     note: isForwarded ? (count === 1 ? 'predicted' : `one of ${count}, predicted`) : 'predicted',
-    isReached: answer.reaches,
+    isReached: isLed(answer.code),
   };
   return {
     isProven: false,

@@ -7,6 +7,7 @@ import type { EndpointAnswer, FrontendAnswer } from './service-page.ts';
 export interface PathAnswer {
   /** One of the codes in docs/explain.md. */
   readonly code: string;
+  /** An endpoint has answered. */
   readonly reaches: boolean;
   readonly sentence: string;
   readonly node: string;
