@@ -18,16 +18,15 @@ export const SABOTAGES: readonly Sabotage[] = [
     title: 'packets with the masquerade mark are not masqueraded',
     specs:
       'Services should implement NodePort and HealthCheckNodePort correctly when ExternalTrafficPolicy changes',
-    // The mark before it has whatever name the bundler gives it.
-    replace: ' }, { do: "masquerade" }),',
-    by: ' }),',
+    replace: 'clearMark(mark), MASQUERADE)',
+    by: 'clearMark(mark))',
   },
   {
     name: 'drop-hairpin',
     title: 'an endpoint that reaches itself is not masqueraded',
     specs: 'Services should allow pods to hairpin back to themselves through services',
-    replace: '{ do: "match-hairpin", set: "hairpin" },\n        { do: "masquerade" }\n',
-    by: '{ do: "match-hairpin", set: "hairpin" }\n',
+    replace: 'isHairpin(family2), MASQUERADE)',
+    by: 'isHairpin(family2))',
   },
   {
     name: 'ignore-terminating',

@@ -112,9 +112,3 @@ export function isInRange(range: string, address: string): boolean {
   const [cidr, ip] = [parseCidr(range), parseIp(address)];
   return cidr !== undefined && ip !== undefined && contains(cidr, ip);
 }
-
-/** `pod-1, pod-2 and 3 more`. */
-export function listedNames(names: readonly string[], most = 3): string {
-  const more = names.length - most;
-  return more <= 0 ? names.join(', ') : `${names.slice(0, most).join(', ')} and ${more} more`;
-}

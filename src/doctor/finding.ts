@@ -38,3 +38,9 @@ export function unasked(code: string, { what, why, next }: About): Finding {
 export function orOk(findings: readonly Finding[], what: string): readonly Finding[] {
   return findings.length === 0 ? [ok(what)] : findings;
 }
+
+/** `pod-1, pod-2 and 3 more`. */
+export function listedNames(names: readonly string[], most = 3): string {
+  const more = names.length - most;
+  return more <= 0 ? names.join(', ') : `${names.slice(0, most).join(', ')} and ${more} more`;
+}

@@ -1,6 +1,6 @@
-import { listedNames, type PlacedEndpoint } from '../address-places.ts';
+import type { PlacedEndpoint } from '../address-places.ts';
 import { check } from '../doctor-check.ts';
-import { note, orOk, problem } from '../finding.ts';
+import { listedNames, note, orOk, problem } from '../finding.ts';
 
 type Facts = readonly PlacedEndpoint[];
 

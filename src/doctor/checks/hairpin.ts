@@ -1,7 +1,6 @@
 import type { Bridge } from '../../linux/route/bridge-links.ts';
-import { listedNames } from '../address-places.ts';
 import { check } from '../doctor-check.ts';
-import { note, orOk } from '../finding.ts';
+import { listedNames, note, orOk } from '../finding.ts';
 import { podBridges } from './bridge-netfilter.ts';
 
 export const HAIRPIN = check<readonly Bridge[]>({

@@ -1,7 +1,6 @@
 import type { Difference } from '../../dataplanes/contract.ts';
-import { listedNames } from '../address-places.ts';
 import { check } from '../doctor-check.ts';
-import { ok, problem } from '../finding.ts';
+import { listedNames, ok, problem } from '../finding.ts';
 
 export const KERNEL_STATE = check<readonly Difference[] | undefined>({
   name: 'kernel-state',

@@ -1,8 +1,7 @@
 import type { MachineLink } from '../../linux/route/link-codec.ts';
 import { tunnelWays } from '../../linux/route/tunnel-ways.ts';
-import { listedNames } from '../address-places.ts';
 import { check } from '../doctor-check.ts';
-import { type Finding, note, orOk, problem } from '../finding.ts';
+import { type Finding, listedNames, note, orOk, problem } from '../finding.ts';
 
 /** Bytes that a tunnel adds to each packet, with an outer header of IPv4. */
 const OVERHEAD_BYTES: Readonly<Record<string, number>> = {

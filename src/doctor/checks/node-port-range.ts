@@ -1,6 +1,5 @@
-import { listedNames } from '../address-places.ts';
 import { check } from '../doctor-check.ts';
-import { note, ok } from '../finding.ts';
+import { listedNames, note, ok } from '../finding.ts';
 import { nodePortsOf } from '../node-ports.ts';
 
 interface Facts {

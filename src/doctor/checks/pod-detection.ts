@@ -1,8 +1,8 @@
 import type { NodeFacts } from '../../dataplanes/contract.ts';
 import type { PodDetection } from '../../forwarding/answer/place.ts';
-import { isInRange, listedNames, type PlacedEndpoint } from '../address-places.ts';
+import { isInRange, type PlacedEndpoint } from '../address-places.ts';
 import { check } from '../doctor-check.ts';
-import { type Finding, note, orOk, problem } from '../finding.ts';
+import { type Finding, listedNames, note, orOk, problem } from '../finding.ts';
 import { familiesOf } from '../subject.ts';
 
 interface Facts {

@@ -4,7 +4,7 @@ import { findingLines, HEADS } from '../../commands/doctor/finding-text.ts';
 import { wrapped } from '../../commands/terminal/fit.ts';
 import { printPage } from '../../commands/terminal/print.ts';
 import { visible } from '../../commands/terminal/visible.ts';
-import { listedNames } from '../../doctor/address-places.ts';
+import { listedNames } from '../../doctor/finding.ts';
 import type { NodeAnswer } from './ask-nodes.ts';
 import { askTable } from './ask-table.ts';
 import type { Kubectl } from './kubectl.ts';
