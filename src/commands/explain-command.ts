@@ -76,6 +76,10 @@ export function explainCommand(): Command {
       '--at <address>',
       'of the addresses of a Service, this one: an IP address, cluster-ip or node-port; default: all that the client could use, and the worst decides',
     )
+    .option(
+      '--each',
+      'also send a packet straight to each endpoint, at most 20; default: where the first packet fails, and of up to four endpoints',
+    )
     .option('--why-not <pod>', 'why this pod or endpoint address gets no connection')
     .addOption(
       new Option(

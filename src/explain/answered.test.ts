@@ -17,7 +17,7 @@ const FORWARD: Forwarded = {
   masquerade: false,
   endpoints: [{ address: '10.1.0.2', port: 53, local: true }],
   affinitySeconds: 0,
-  row: { id: { namespace: 'shop', service: 'dns', protocol: 'UDP' } } as Forwarding,
+  row: { id: { namespace: 'shop', service: 'dns', port: '', protocol: 'UDP' } } as Forwarding,
   frontend: { kind: 'cluster-ip', address: '10.96.0.10', port: 53 } as Frontend,
 };
 const PACKET = {
@@ -25,7 +25,8 @@ const PACKET = {
   outcome: { is: 'forwarded', endpoint: ENDPOINT, seenAs: '10.1.0.1:40000' },
   answer: { is: 'answered', afterMs: 1 },
 } as const satisfies Partial<ProvenPacket>;
-const WORDS = { subject: 'pod shop/cart', predicted: 'pod shop/cart would reach it' };
+const TO = { address: '10.96.0.10', port: 53, protocol: 'UDP' } as const;
+const WORDS = { subject: 'pod shop/cart', to: TO, predicted: 'pod shop/cart would reach it' };
 
 describe('answered()', () => {
   const codeOf = (packet: Partial<ProvenPacket> | undefined): string =>
@@ -39,6 +40,15 @@ describe('answered()', () => {
     const handedOver = { outcome: { is: 'handed over' }, answer: { is: 'accepted', afterMs: 1 } };
     assert.equal(codeOf(handedOver as Partial<ProvenPacket>), 'WOULD_REACH');
     assert.equal(codeOf({ answer: { is: 'silent' } }), 'NO_ANSWER');
+  });
+
+  it('judges a packet straight to an endpoint by its answer', () => {
+    const direct = { code: 'NOT_TRANSLATED', action: 'pass', endpointOf: FORWARD.row } as const;
+    const passed = { ...PACKET, outcome: { is: 'passed' } } as const;
+    const { code, sentence } = answered(direct, passed, WORDS);
+    assert.equal(code, 'REACHES');
+    assert.match(sentence, /reaches 10\.96\.0\.10:53\/udp, an endpoint of shop\/dns, directly$/);
+    assert.equal(answered(direct, undefined, WORDS).code, 'NOT_TRANSLATED');
   });
 
   it('says in the sentence what was not asked', () => {

@@ -1,45 +1,60 @@
-import type { Forwarded } from '../forwarding/answer/prediction.ts';
+import type { Destination } from '../forwarding/answer/destination.ts';
+import type { Direct, Forwarded } from '../forwarding/answer/prediction.ts';
+import { endpointKey } from '../forwarding/endpoints.ts';
 import type { Code } from './codes.ts';
-import { reachedSentence } from './predicted-sentence.ts';
+import { directGoal, reachedSentence } from './predicted-sentence.ts';
 import type { ProvenPacket } from './proof/proof.ts';
 
-/** What came of a connection that is forwarded: reached, not answered, or only predicted. */
+/** What came of a connection that leads to an endpoint: reached, not answered, or only predicted. */
 export interface Answered {
-  readonly code: Extract<Code, 'REACHES' | 'NO_ANSWER' | 'WOULD_REACH'>;
+  readonly code: Extract<Code, 'REACHES' | 'NO_ANSWER' | 'WOULD_REACH' | 'NOT_TRANSLATED'>;
   readonly sentence: string;
   readonly next: readonly string[];
 }
 
+interface Words {
+  readonly subject: string;
+  readonly to: Destination;
+  /** What the rows say. */
+  readonly predicted: string;
+}
+
 /** `packet`: did as predicted; undefined: none was sent. */
 export function answered(
-  prediction: Forwarded,
+  prediction: Forwarded | Direct,
   packet: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'> | undefined,
-  { subject, predicted }: { readonly subject: string; readonly predicted: string },
+  { subject, to, predicted }: Words,
 ): Answered {
-  if (packet === undefined) {
-    const sentence = `${predicted}; only predicted, no packet was sent`;
-    return { code: 'WOULD_REACH', sentence, next: [] };
+  const asPredicted = (why: string): Answered => {
+    return { code: prediction.code, sentence: `${predicted}; ${why}`, next: [] };
+  };
+  if (packet === undefined) return asPredicted('only predicted, no packet was sent');
+  const { kind, answer } = packet;
+  const endpoint = endpointMet(prediction, packet, to);
+  if (endpoint === undefined) {
+    return asPredicted('the forwarder took the packet, and its endpoint is not known');
   }
-  const { kind, outcome, answer } = packet;
-  if (outcome.is !== 'forwarded') {
-    const sentence = `${predicted}; the forwarder took the packet, and its endpoint is not known`;
-    return { code: 'WOULD_REACH', sentence, next: [] };
-  }
-  const { endpoint } = outcome;
   if (answer.is === 'accepted' || answer.is === 'answered') {
-    return {
-      code: 'REACHES',
-      sentence: reachedSentence(prediction, endpoint, { subject }),
-      next: [],
-    };
+    const sentence =
+      prediction.code === 'WOULD_REACH'
+        ? reachedSentence(prediction, endpoint, { subject })
+        : `${subject} reaches ${directGoal(to, prediction)} directly`;
+    return { code: 'REACHES', sentence, next: [] };
   }
-  if (kind === 'dry') {
-    const sentence = `${predicted}; the rules send it to ${endpoint}, which was not asked`;
-    return { code: 'WOULD_REACH', sentence, next: [] };
-  }
+  if (kind === 'dry') return asPredicted(`the rules send it to ${endpoint}, which was not asked`);
   return {
     code: 'NO_ANSWER',
     sentence: `the datagram of ${subject} left for ${endpoint}, and no answer came: it is not known whether a program got it`,
     next: [`ask ${endpoint} in the program's own protocol: many answer no empty datagram`],
   };
+}
+
+/** `address:port`; undefined: a process of the mode has the connection. */
+function endpointMet(
+  { code }: Forwarded | Direct,
+  { outcome }: Pick<ProvenPacket, 'outcome'>,
+  to: Destination,
+): string | undefined {
+  if (outcome.is === 'forwarded') return outcome.endpoint;
+  return code === 'NOT_TRANSLATED' ? endpointKey(to) : undefined;
 }

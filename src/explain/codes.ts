@@ -33,6 +33,7 @@ export type JoinedCode =
 export type ProofCode =
   | 'REACHES'
   | 'NO_ANSWER'
+  | 'SOME_ENDPOINTS_FAIL'
   | 'DROPPED_BY_RULE'
   | 'REFUSED_BY_RULE'
   | 'DROPPED_BY_KERNEL'
@@ -54,6 +55,14 @@ export const CODES: Readonly<Record<Code, CodeRow>> = {
   WOULD_REACH: {
     exit: 'notProven',
     means: 'forwarded to an endpoint, as the rows say; no packet was answered',
+  },
+  NOT_TRANSLATED: {
+    exit: 'notProven',
+    means: "an endpoint's own address, which no rule translates; no packet was answered",
+  },
+  SOME_ENDPOINTS_FAIL: {
+    exit: 'differs',
+    means: 'packets to the endpoints, one by one: some were answered, and some were not',
   },
   NO_ANSWER: {
     exit: 'doesNotReach',

@@ -160,10 +160,10 @@ function verdictOf(
   if (more.whyNot !== undefined && 'row' in prediction) {
     return whyNot(more.whyNot, context.shares, { service, subject });
   }
-  if (prediction.code !== 'WOULD_REACH') {
+  if (prediction.code !== 'WOULD_REACH' && prediction.code !== 'NOT_TRANSLATED') {
     return { code: prediction.code, sentence: predicted, remarks: [], next: [] };
   }
-  return { ...answered(prediction, packet, { subject, predicted }), remarks: [] };
+  return { ...answered(prediction, packet, { subject, to: context.to, predicted }), remarks: [] };
 }
 
 function predictedRemark({ code }: Prediction, sentence: string): Remark {

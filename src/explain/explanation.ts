@@ -26,6 +26,8 @@ export interface Explanation {
   /** What a process needs that could prove it; undefined: more rights would not help. */
   readonly proofNeeds?: ProofNeeds;
   readonly candidates: readonly EndpointShare[];
+  /** Endpoints that got a packet of their own; undefined: none did. */
+  readonly each?: readonly EachEndpoint[];
   /** The same from other sources, and at other addresses of the Service. */
   readonly elsewhere: readonly Elsewhere[];
   /** Null: no agent was asked. */
@@ -45,6 +47,19 @@ export interface AskedQuestion {
   readonly frontend: string;
   readonly protocol: Protocol;
   readonly from: AskedSource;
+}
+
+/** A packet straight to one endpoint, from the same client. */
+export interface EachEndpoint {
+  /** `address:port`. */
+  readonly endpoint: string;
+  readonly nodeName: string;
+  /** Undefined: there was no time to ask it. */
+  readonly code?: Code;
+  readonly sentence?: string;
+  /** An upper bound; undefined: nothing came back. */
+  readonly answeredWithinMs?: number;
+  readonly next: readonly string[];
 }
 
 /** One of the addresses that a name stands for, and what happens there. */

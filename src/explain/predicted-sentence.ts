@@ -1,7 +1,7 @@
 import { familyOf, type Source } from '../forwarding/answer/connection-source.ts';
 import type { Destination } from '../forwarding/answer/destination.ts';
 import type { Place } from '../forwarding/answer/place.ts';
-import type { Forwarded, LostAction, Prediction } from '../forwarding/answer/prediction.ts';
+import type { Direct, Forwarded, LostAction, Prediction } from '../forwarding/answer/prediction.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
 import { type Forwarding, servicePortName } from '../forwarding/model.ts';
 import { notServedText } from '../forwarding/not-served-text.ts';
@@ -30,6 +30,8 @@ export function predictedSentence(prediction: Prediction, context: SentenceConte
   switch (prediction.code) {
     case 'WOULD_REACH':
       return `${subject} would reach ${serviceAt(prediction.row, prediction.frontend)} at ${goalText(prediction)}${limitText(prediction, context)}`;
+    case 'NOT_TRANSLATED':
+      return `${subject} would reach ${directGoal(to, prediction)} directly: no rule translates its packets`;
     case 'REFUSED_NO_ENDPOINTS': {
       const what = `${serviceAt(prediction.row, prediction.frontend)} has no endpoint that could serve`;
       return prediction.action === 'reject' ? `${what}: ${REFUSED}` : `${what}: ${PASSES}`;
@@ -66,6 +68,11 @@ function limitText({ frontend }: Forwarded, { source }: SentenceContext): string
   const { allowedSources } = frontend;
   const isOpen = allowedSources === undefined || source?.address !== undefined;
   return isOpen ? '' : `, if its address is in ${allowedSources.join(', ')}`;
+}
+
+/** `10.1.0.2:8080, an endpoint of shop/web:http,`. */
+export function directGoal(to: Destination, { endpointOf }: Direct): string {
+  return `${destinationName(to)}, an endpoint of ${servicePortName(endpointOf.id)},`;
 }
 
 /** `endpoint`: the one that has answered. */

@@ -4,12 +4,12 @@
  */
 export const BOUNDS = {
   /** Lines of src that remain when every wing is off. */
-  coreLines: 56_400,
+  coreLines: 56_700,
   /** Lines of all of src; tests and folders called testing are not counted. */
-  srcLines: 104_400,
+  srcLines: 104_800,
   srcFiles: 1_110,
   /** Words of README.md and docs/. */
-  docWords: 163_000,
+  docWords: 163_500,
 } as const;
 
 export type Weighed = Record<keyof typeof BOUNDS, number>;

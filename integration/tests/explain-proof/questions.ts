@@ -3,7 +3,15 @@ import { after, before, describe, it } from 'node:test';
 import { ip, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
 import type { PlacedHost } from '../../../src/linux/testing/hosts/placed-host.ts';
 import { type Explained, type Scene, startScene } from './scene.ts';
-import { BALANCER, clusterIp, NODE, NODE_PORT, type ShopFamily, type ShopService } from './shop.ts';
+import {
+  BALANCER,
+  clusterIp,
+  NOBODY,
+  NODE,
+  NODE_PORT,
+  type ShopFamily,
+  type ShopService,
+} from './shop.ts';
 
 /** What differs between modes. */
 export interface ProvenMode {
@@ -42,6 +50,7 @@ export function proveMode(of: ProvenMode, more?: (scene: SceneOf) => void): void
       nameForeignRules(scene, family);
     }
     proveWays(scene, of);
+    askEach(scene, of);
     more?.(scene);
 
     it('leaves no table', () => {
@@ -103,6 +112,41 @@ function proveReaching(
     const answered = await scene().explain(t, ...asked, '--probe', 'connect');
     assertProven(answered, 'REACHES', 0);
     assert.equal(answered.explanation.proof?.answer.is, 'answered');
+  });
+}
+
+/** A connection that gets the good one of two endpoints must not hide the other. */
+function askEach(scene: SceneOf, { usualTcpProbe }: Pick<ProvenMode, 'usualTcpProbe'>): void {
+  const dead = `${NOBODY.ipv4}:8080`;
+
+  it('names the dead one of two endpoints, whichever the first packet gets', async (t) => {
+    const asked = [at('mixed', 'ipv4'), '--each', ...from(scene().client)];
+    for (let count = 0; count < 4; count++) {
+      const { code, explanation } = await scene().explain(t, ...asked);
+      assert.equal(explanation.code, 'SOME_ENDPOINTS_FAIL', explanation.sentence);
+      assert.ok(explanation.sentence.startsWith('1 of 2 endpoints of shop/mixed'));
+      assert.ok(explanation.sentence.includes(dead));
+      assert.equal(code, 4);
+    }
+    if (usualTcpProbe !== 'syn') return;
+    const { explanation } = await scene().explain(t, ...asked.filter((arg) => arg !== '--each'));
+    assert.equal(explanation.code, 'SOME_ENDPOINTS_FAIL', 'without being asked');
+  });
+
+  it('asks an endpoint at its own address', async (t) => {
+    const { client, near } = scene();
+    const alive = await scene().explain(t, `${near.ipv4}:8080`, ...from(client));
+    assertProven(alive, 'REACHES', 0);
+    assert.match(alive.explanation.sentence, /an endpoint of shop\/\w+, directly$/);
+    const silent = await scene().explain(t, dead, ...from(client));
+    assert.equal(silent.code, 4, silent.explanation.sentence);
+  });
+
+  it('does not reach by UDP where no endpoint exists', async (t) => {
+    const asked = [at('mute', 'ipv4', '/udp'), '--probe', 'connect', ...from(scene().client)];
+    const { code, explanation } = await scene().explain(t, ...asked);
+    assert.notEqual(explanation.code, 'REACHES');
+    assert.ok(code === 3 || code === 4, `${code}`);
   });
 }
 

@@ -21,6 +21,8 @@ const NUMBERS = {
   nobody: 17,
   nowhere: 18,
   here: 19,
+  mixed: 20,
+  mute: 21,
   dns: 53,
 } as const;
 export type ShopService = keyof typeof NUMBERS;
@@ -36,7 +38,7 @@ interface Addresses {
 }
 
 /** Of the network of `near`; no machine has it. */
-const NOBODY: Addresses = { ipv4: '10.244.2.99', ipv6: 'fd44:2::99' };
+export const NOBODY: Addresses = { ipv4: '10.244.2.99', ipv6: 'fd44:2::99' };
 /** The test makes it unreachable. */
 export const NOWHERE: Addresses = { ipv4: '10.244.9.9', ipv6: 'fd44:9::9' };
 
@@ -76,6 +78,13 @@ export function shopObjects(of: {
       ...slices('deaf', both, { port: 9999 }),
       service('nobody'),
       ...slices('nobody', [{ at: NOBODY, node: 'node1' }]),
+      service('mixed'),
+      ...slices('mixed', [
+        { at: of.near, node: 'node1' },
+        { at: NOBODY, node: 'node1' },
+      ]),
+      service('mute', {}, { protocol: 'UDP' }),
+      ...slices('mute', [{ at: NOBODY, node: 'node1' }], { protocol: 'UDP' }),
       service('here'),
       ...slices('here', [{ at: NODE, node: 'node1' }]),
       service('nowhere'),

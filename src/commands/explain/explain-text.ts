@@ -1,5 +1,5 @@
 import { CODES, type ExitName } from '../../explain/codes.ts';
-import type { Explanation } from '../../explain/explanation.ts';
+import type { EachEndpoint, Explanation } from '../../explain/explanation.ts';
 import { proofText } from '../../explain/proof/proof-words.ts';
 import type { EndpointShare } from '../../forwarding/answer/endpoint-shares.ts';
 import type { Colours } from '../terminal/colour.ts';
@@ -31,6 +31,7 @@ export function explanationText(explanation: Explanation, form: Form): string {
     ...factLines('from', sourceText(explanation), form),
     ...explanation.remarks.flatMap(({ topic, text }) => factLines(topic, text, form)),
     ...(way.length === 0 ? [] : ['', ...way, ...proof, '']),
+    ...eachLines(explanation, form),
     ...endpointLines(explanation, form),
     ...elsewhereLines(explanation, form),
     ...factLines('kernel', kernelText(explanation), form),
@@ -92,6 +93,22 @@ function hanging(text: string, { width, indent }: { width: number; indent: numbe
 function sourceText({ question: { from } }: Explanation): string {
   const pod = from.pod === undefined ? '' : `pod ${from.pod}, `;
   return `${pod}source class ${from.class}: ${from.because}`;
+}
+
+/** What a packet straight to each endpoint met. */
+function eachLines({ each = [] }: Explanation, form: Form): string[] {
+  const wide = Math.max(0, ...each.map(({ endpoint }) => endpoint.length));
+  return each.flatMap((one, index) => {
+    const node = one.nodeName === '' ? '' : `${visible(one.nodeName)}, `;
+    const text = `${one.endpoint.padEnd(wide)}  ${node}${eachText(one)}`;
+    return factLines(index === 0 ? 'each' : '', text, form);
+  });
+}
+
+function eachText({ code, sentence = '', answeredWithinMs }: EachEndpoint): string {
+  if (code === undefined) return 'not asked: no time was left';
+  if (code === 'REACHES') return `answered within ${answeredWithinMs ?? 0} ms`;
+  return `${code}: ${sentence}`;
 }
 
 function endpointLines({ candidates }: Explanation, form: Form): string[] {

@@ -15,6 +15,7 @@ import type { Basis } from '../basis/basis.ts';
 import { CommandError, WRONG_USAGE_EXIT } from '../command-error.ts';
 import { detachedNames, disturberOf, troublesOf } from '../status/trouble.ts';
 import { visible } from '../terminal/visible.ts';
+import { EachAsker } from './ask-each.ts';
 import { readFrom } from './from.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
 import { caseOf, casesOf, type Inquiry, type PredictedCase } from './inquiry.ts';
@@ -30,6 +31,7 @@ export interface AskOptions {
   readonly probe?: WantedProbe;
   /** One of the addresses of a Service. */
   readonly at?: string;
+  readonly each?: true;
   /** Context of the kubeconfig that Pods are read with. */
   readonly context?: string;
 }
@@ -58,8 +60,8 @@ export async function inquire(
     });
   };
   const from = await readFrom(options.from, find);
-  const { probe, at } = options;
-  if (options.whyNot === undefined) return { basis, text, target, from, probe, at };
+  const { probe, at, each } = options;
+  if (options.whyNot === undefined) return { basis, text, target, from, probe, at, each };
   const whyNot = await askedEndpoint(options.whyNot, target, find);
   // A packet goes to any endpoint.
   return { basis, text, target, from, whyNot, probe: 'none', at };
@@ -99,9 +101,11 @@ const MOST_PROVEN = 6;
 /** What happens at the worst of all addresses that the target stands for. */
 export async function explainAll(inquiry: Inquiry, grounds: Grounds): Promise<Explanation> {
   const all: Explanation[] = [];
+  const endpoints = new EachAsker(inquiry, grounds, (one) => explainCase(inquiry, grounds, one));
   for (const [index, each] of casesOf(inquiry, grounds).entries()) {
     const given = index < MOST_PROVEN ? undefined : `only ${MOST_PROVEN} addresses are asked: --at`;
-    all.push(await explainCase(inquiry, grounds, { ...each, ...(given ? { given } : {}) }));
+    const whole = await explainCase(inquiry, grounds, { ...each, ...(given ? { given } : {}) });
+    all.push(await endpoints.refine(whole, each));
   }
   return worstOf(all);
 }

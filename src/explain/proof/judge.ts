@@ -3,6 +3,7 @@ import type { EndpointShare } from '../../forwarding/answer/endpoint-shares.ts';
 import type { Prediction } from '../../forwarding/answer/prediction.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { Protocol } from '../../forwarding/model.ts';
+import type { ProbeAnswer } from '../../linux/probe/answer-kinds.ts';
 import type { ProofCode } from '../codes.ts';
 import type { DropCause, DropCode } from '../dropped-packet.ts';
 import type { MetRule, Observed, ProvenPacket } from './proof.ts';
@@ -48,8 +49,8 @@ function isUnansweredDatagram(
   { kind, outcome, answer }: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
   { protocol }: JudgedCase,
 ): boolean {
-  const isSent = protocol === 'UDP' && kind !== 'dry' && outcome.is === 'forwarded';
-  return isSent && answer.is === 'silent';
+  const isOnItsWay = outcome.is === 'forwarded' || outcome.is === 'passed';
+  return protocol === 'UDP' && kind !== 'dry' && isOnItsWay && answer.is === 'silent';
 }
 
 /** Of these only the kernel knows why; all others are explained by the rules that were met. */
@@ -91,6 +92,7 @@ function judgeByRules(
         ? AGREES
         : otherwise('should have been dropped', outcome, judged);
     case 'pass':
+      if (prediction.code === 'NOT_TRANSLATED') return judgeDirect(proof, judged);
       // Where the routes lead is not predicted.
       if (outcome.is === 'passed' || outcome.is === 'lost') return AGREES;
       return otherwise('should have passed untranslated', outcome, judged);
@@ -151,8 +153,19 @@ function judgeForwarded(
     return differs('ENDPOINT_SILENT', sentence, ['fairlead status --connections']);
   }
   const endpoint = outcome.is === 'forwarded' ? outcome.endpoint : 'the forwarder';
-  if (kind === 'dry' || answer.is === 'accepted' || answer.is === 'answered') return AGREES;
+  return kind === 'dry' ? AGREES : judgeAnswer(endpoint, answer, judged);
+}
+
+/** What came back from an endpoint that a packet left for. */
+function judgeAnswer(
+  endpoint: string,
+  answer: ProbeAnswer,
+  { subject, goal, protocol }: JudgedCase,
+): Judgement {
   switch (answer.is) {
+    case 'accepted':
+    case 'answered':
+      return AGREES;
     case 'refused':
       return differs(
         'ENDPOINT_REFUSES',
@@ -167,7 +180,7 @@ function judgeForwarded(
       );
     case 'silent':
       // A datagram need not be answered.
-      return judged.protocol === 'UDP'
+      return protocol === 'UDP'
         ? AGREES
         : differs(
             'ENDPOINT_SILENT',
@@ -175,6 +188,21 @@ function judgeForwarded(
             [`check the route to ${endpoint}, and what its node does with packets to it`],
           );
   }
+}
+
+/** Straight to an endpoint; from itself it meets no rule. */
+function judgeDirect(
+  proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
+  judged: JudgedCase,
+): Judgement {
+  const { kind, outcome, answer } = proof;
+  const isAnswered = answer.is === 'accepted' || answer.is === 'answered';
+  if (isAnswered || (kind === 'dry' && outcome.is === 'passed')) return AGREES;
+  if (outcome.is === 'lost') return lostAfter(proof, judged);
+  if (outcome.is !== 'passed') {
+    return otherwise('should have passed untranslated', outcome, judged);
+  }
+  return judgeAnswer(judged.goal, answer, judged);
 }
 
 function wrongEndpoint(

@@ -1,7 +1,7 @@
 import { contains, parseCidr } from '../../addresses/cidr.ts';
 import { parseIp } from '../../addresses/ip.ts';
 import { isLoopbackIp } from '../../addresses/loopback.ts';
-import type { Forwarding, Frontend, Outcome } from '../model.ts';
+import type { Endpoint, Forwarding, Frontend, Outcome } from '../model.ts';
 import { familyOf, type Source } from './connection-source.ts';
 import { type Destination, type Found, type Match, matchOf, unknownPort } from './destination.ts';
 import type { Place } from './place.ts';
@@ -21,12 +21,26 @@ export function predict(
 ): Prediction {
   const match = matchOf(asked.to, rows, place);
   if (match.is === 'frontend') return predictAt(asked, { ...match, rows }, place);
+  if (match.is === 'nothing') {
+    const endpointOf = rowWithEndpoint(asked.to, rows);
+    if (endpointOf !== undefined) return { code: 'NOT_TRANSLATED', action: 'pass', endpointOf };
+  }
   if (match.is !== 'node port elsewhere') return predictUnknown(match, asked.source, place);
   const { row, frontend } = match;
   const relayed = relayedAt(match, { ...asked, place });
   if (relayed) return relayed;
   const rejected = rejectedEverywhere(asked.source, match, place);
   return rejected ?? { code: 'NODE_PORT_NOT_HERE', action: 'pass', row, frontend };
+}
+
+function rowWithEndpoint(
+  { address, port, protocol }: Destination,
+  rows: readonly Forwarding[],
+): Forwarding | undefined {
+  return rows.find(({ id, clusterEndpoints, localEndpoints }) => {
+    const isIt = (each: Endpoint): boolean => each.address === address && each.port === port;
+    return id.protocol === protocol && (clusterEndpoints.some(isIt) || localEndpoints.some(isIt));
+  });
 }
 
 /** At an address that serves no node ports. Undefined: no rule is there for it. */

@@ -21,9 +21,17 @@ export interface Forwarded extends Found {
   readonly relayed?: true;
 }
 
+/** To an endpoint's own address: no rule translates it, and the routes lead it there. */
+export interface Direct {
+  readonly code: 'NOT_TRANSLATED';
+  readonly action: 'pass';
+  readonly endpointOf: Forwarding;
+}
+
 /** What is to become of a new connection, by the rows alone. */
 export type Prediction =
   | Forwarded
+  | Direct
   | ({
       readonly code: 'REFUSED_NO_ENDPOINTS';
       readonly action: 'reject' | 'pass';

@@ -263,7 +263,8 @@ function dropTimeoutMs({
   if (outcome.is === 'lost' || answer.is === 'refused' || answer.is === 'unreachable') {
     return LATE_DROP_MS;
   }
-  const isAwaited = kind !== 'dry' && outcome.is === 'forwarded' && answer.is === 'silent';
+  const isOnItsWay = outcome.is === 'forwarded' || outcome.is === 'passed';
+  const isAwaited = kind !== 'dry' && isOnItsWay && answer.is === 'silent';
   return isAwaited ? NEIGHBOUR_MS - ANSWER_TIMEOUT_MS : undefined;
 }
 
