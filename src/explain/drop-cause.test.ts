@@ -32,6 +32,18 @@ function codeOf(
 }
 
 describe('the cause of a drop', () => {
+  it('blames nothing of this node for a drop in another network namespace', () => {
+    const drop = dropped({ reason: 'IP_RPFILTER' });
+    const cause = dropCause(drop, { isElsewhere: true });
+    assert.match(
+      cause?.sentence ?? '',
+      /^in another network namespace than this node's the packet/,
+    );
+    assert.match(cause?.next[0] ?? '', /^in that network namespace: /);
+    const closed = dropped({ reason: 'NO_SOCKET' });
+    assert.deepEqual(dropCause(closed, { isElsewhere: true }), dropCause(closed));
+  });
+
   it('follows from the name of the reason', () => {
     const codes = ['IP_RPFILTER', 'NEIGH_FAILED', 'NO_SOCKET', 'PKT_TOO_BIG', 'XFRM_POLICY'].map(
       (reason) => codeOf({ reason }),

@@ -20,15 +20,28 @@ interface Context {
 /** Why a packet was dropped; undefined: the drop says nothing of how the connection fares. */
 export function dropCause(
   drop: DroppedPacket,
-  known: { readonly rule?: DroppingRule; readonly facts?: DropFacts } = {},
+  known: {
+    readonly rule?: DroppingRule;
+    readonly facts?: DropFacts;
+    /** In another network namespace: that of a pod, or of another node of a lab. */
+    readonly isElsewhere?: boolean;
+  } = {},
 ): DropCause | undefined {
   const kind = dropKind(drop);
   if (kind === undefined) return undefined;
   const context = { drop, rule: known.rule, facts: known.facts ?? {} };
   const code = refined(kind, context);
   const { sentence, next } = SAID[code](context);
-  return { code, sentence, next };
+  if (!known.isElsewhere || IN_POD.has(code)) return { code, sentence, next };
+  return {
+    code,
+    sentence: `in another network namespace than this node's ${sentence}`,
+    next: next.map((step) => `in that network namespace: ${step}`),
+  };
 }
+
+/** Their words tell where it is. */
+const IN_POD: ReadonlySet<DropCode> = new Set(['ENDPOINT_REFUSES', 'ENDPOINT_OVERLOADED'] as const);
 
 /** A reason may stand for several causes, which only the state of the machine tells apart. */
 function refined(kind: DropCode, { rule, facts, drop }: Context): DropCode {

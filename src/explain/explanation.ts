@@ -33,8 +33,17 @@ export interface Explanation {
   /** Null: no agent was asked. */
   readonly agent: AgentWord | null;
   readonly remarks: readonly Remark[];
+  /** The node that could see more, and what to ask it; undefined: this one sees all. */
+  readonly beyond?: Beyond;
   /** What to do. */
   readonly next: readonly string[];
+}
+
+/** A packet left this machine for another node, and what happened there this machine cannot see. */
+export interface Beyond {
+  readonly node: string;
+  /** What that node is to be asked about: the endpoint, `address:port`. */
+  readonly target: string;
 }
 
 export interface AskedQuestion {

@@ -3,6 +3,7 @@ import type { RowState } from '../../agent/row-state.ts';
 import { readStatus } from '../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import { worstOf } from '../../explain/asked-addresses.ts';
+import { withBeyond } from '../../explain/beyond.ts';
 import { explanationOf } from '../../explain/explain.ts';
 import type { AgentWord, Explanation } from '../../explain/explanation.ts';
 import type { NotPermitted, ProvenPacket } from '../../explain/proof/proof.ts';
@@ -107,7 +108,7 @@ export async function explainAll(inquiry: Inquiry, grounds: Grounds): Promise<Ex
     const whole = await explainCase(inquiry, grounds, { ...each, ...(given ? { given } : {}) });
     all.push(await endpoints.refine(whole, each));
   }
-  return worstOf(all);
+  return withBeyond(worstOf(all));
 }
 
 /** What happens at the first of its addresses. `given`: a packet, or why there is none. */

@@ -2,6 +2,7 @@ import { arrayAt, booleanAt, type JsonRecord, recordAt } from '../../cluster/jso
 import { wrapped } from '../../commands/terminal/fit.ts';
 import { printJson } from '../../commands/terminal/print.ts';
 import { visible } from '../../commands/terminal/visible.ts';
+import { EXIT } from '../../explain/codes.ts';
 import type { ProofNeeds } from '../../explain/proof/proof.ts';
 import type { NodeAgent } from './agents.ts';
 import { askNodes, type NodeAnswer } from './ask-nodes.ts';
@@ -12,10 +13,11 @@ import {
   throughData,
   throughDebugPod,
 } from './debug-pod/through-pod.ts';
-import { type Page, printPageOf, readPage } from './explain-page.ts';
+import { printPageOf, readPage } from './explain-page.ts';
 import { interruptible } from './interruptible.ts';
 import type { Reached } from './nodes-options.ts';
 import { nodesData, widthNow } from './nodes-view.ts';
+import { printOtherSide, type ReachNode } from './other-side.ts';
 import { recordSaid } from './said.ts';
 
 interface Asked {
@@ -43,22 +45,25 @@ export async function explainProven(
     readonly agent: NodeAgent;
     readonly debugPod: boolean;
     readonly output: 'text' | 'json';
+    readonly reachNode: ReachNode;
   },
 ): Promise<void> {
   const { kubectl, timeoutMs } = reached;
-  const { agent, output } = run;
+  const { agent, output, reachNode } = run;
   const asked = { ...run.asked, timeoutMs };
   const json = { ...asked, args: [...asked.args, '-o', 'json'], read: readSaid };
   const first = await askNodes(kubectl, [agent], json);
   const needs = needsIn(first);
   const pageOfAgent = () => askNodes(kubectl, [agent], { ...asked, read: readPage });
   if (needs === undefined || agent.pod === undefined) {
-    if (output === 'json') printSaid(first);
-    else printPageOf(await pageOfAgent());
-    return;
+    if (output === 'json') return printSaid(first);
+    printPageOf(await pageOfAgent());
+    return await printOtherSide(explanationIn(first[0]), reachNode);
   }
   const made = { node: agent.node, pod: agent.pod };
-  const through = async <T>(question: Parameters<typeof askNodes<T>>[2]) =>
+  const inDebugPod = async <T>(
+    ask: (agents: readonly NodeAgent[]) => Promise<T | NoDebugPod>,
+  ): Promise<Through<T>> =>
     run.debugPod
       ? await interruptible((signal) =>
           throughDebugPod(kubectl, {
@@ -66,19 +71,31 @@ export async function explainProven(
             needs,
             timeoutMs,
             signal,
-            ask: async (pod) =>
-              answered(await askNodes(kubectl, [{ node: agent.node, pod }], question)),
+            ask: async (pod) => await ask([{ node: agent.node, pod }]),
           }),
         )
       : { result: OPTED_OUT };
   if (output === 'json') {
-    const proven = await through(json);
+    const proven = await inDebugPod(async (pods) => answered(await askNodes(kubectl, pods, json)));
     printSaid(isNoDebugPod(proven.result) ? first : [proven.result], throughData(proven));
     return;
   }
-  const proven = await through({ ...asked, read: readPage });
-  if (isNoDebugPod(proven.result)) printPageOf(await pageOfAgent(), unprovenLines(proven.result));
-  else printPageOf([proven.result], provenLines(proven));
+  const proven = await inDebugPod(async (pods) => {
+    const page = answered(await askNodes(kubectl, pods, { ...asked, read: readPage }));
+    if (isNoDebugPod(page)) return page;
+    // Only the data say whether another node is to be asked.
+    const isLost = page.answers && page.said.exitCode === EXIT.differs;
+    return { page, said: isLost ? (await askNodes(kubectl, pods, json))[0] : undefined };
+  });
+  if (isNoDebugPod(proven.result)) {
+    return printPageOf(await pageOfAgent(), unprovenLines(proven.result));
+  }
+  printPageOf([proven.result.page], provenLines(proven));
+  await printOtherSide(explanationIn(proven.result.said), reachNode);
+}
+
+function explanationIn(answer: NodeAnswer<Said> | undefined): JsonRecord | undefined {
+  return answer?.answers ? answer.said.explanation : undefined;
 }
 
 function readSaid({
@@ -120,7 +137,7 @@ function printSaid(answers: readonly NodeAnswer<Said>[], debugPod?: JsonRecord):
   process.exitCode = answer?.answers ? answer.said.exitCode : 1;
 }
 
-function provenLines(through: Through<NodeAnswer<Page>>): readonly string[] {
+function provenLines(through: Through<unknown>): readonly string[] {
   if (through.pod === undefined) return [];
   const fate = through.isDeleted ? 'is deleted' : 'could not be deleted';
   return [`by pod ${through.pod}, which ${fate}`];

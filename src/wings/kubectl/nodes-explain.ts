@@ -88,7 +88,8 @@ export function nodesExplainCommand(given?: Kubectl): Command {
     const { output } = options;
     const [only] = agents;
     if (only !== undefined && agents.length === 1 && only.node === asked.clientNode) {
-      await explainProven(reached, { asked, agent: only, ...options });
+      const reachNode = async (node: string) => await reach({ ...options, node: [node] }, given);
+      await explainProven(reached, { asked, agent: only, ...options, reachNode });
       return;
     }
     // One node explains itself in full, in its own words.

@@ -38,11 +38,13 @@ function readerOf(watch: DropWatch): DropReader {
   const machine = { sysctls: kernelSysctls(), lossesBefore: conntrackLosses() };
   const seen = (drop: Drop, connection: KnownConnection): SeenDrop | undefined => {
     if (!isOfConnection(drop, connection)) return undefined;
-    const cause = dropCause(drop, { facts: readDropFacts(drop, machine) });
+    const isHere = drop.networkNamespace === ownNamespaceNumber();
+    const facts = readDropFacts(drop, machine);
+    const cause = dropCause(drop, { facts, isElsewhere: !isHere });
     // A reset, or the answer to a probe whose socket does not wait for it.
     const isAtClient = cause?.code === 'ENDPOINT_REFUSES' && isTowardsClient(drop, connection);
     if (cause === undefined || isAtClient) return undefined;
-    return { ...drop, cause, isHere: drop.networkNamespace === ownNamespaceNumber() };
+    return { ...drop, cause, isHere };
   };
   const kept: Drop[] = [];
   const read = (): readonly Drop[] => {
