@@ -10,15 +10,12 @@ export interface TestRun {
   readonly data?: Uint8Array;
   /** The context, for program types that accept one. */
   readonly ctx?: Uint8Array;
-  readonly repeat?: number;
 }
 
 export interface TestRunResult {
   readonly returned: number;
   readonly data: Buffer;
   readonly ctx: Buffer;
-  /** The mean of one run. */
-  readonly durationNs: number;
 }
 
 /** Room for what the program adds in front of a packet. */
@@ -48,9 +45,9 @@ export class BpfProgram {
     this.fd = fd;
   }
 
-  /** Runs it on a given packet without attaching it (BPF_PROG_TEST_RUN). */
-  testRun({ data, ctx, repeat = 1 }: TestRun): TestRunResult {
-    const attr = new Attr().u32(0, this.fd).u32(32, repeat);
+  /** Runs it once on a packet without attaching it (BPF_PROG_TEST_RUN): a signal ends repeated runs. */
+  testRun({ data, ctx }: TestRun): TestRunResult {
+    const attr = new Attr().u32(0, this.fd);
     const dataOut = Buffer.alloc(data ? data.length + HEADROOM_BYTES : 0);
     if (data)
       attr.u32(8, data.length).u32(12, dataOut.length).pointer(16, data).pointer(24, dataOut);
@@ -61,7 +58,6 @@ export class BpfProgram {
       returned: attr.readU32(4),
       data: dataOut.subarray(0, attr.readU32(12)),
       ctx: ctxOut.subarray(0, attr.readU32(44)),
-      durationNs: attr.readU32(36),
     };
   }
 
