@@ -80,6 +80,14 @@ export function explainCommand(): Command {
       '--each',
       'also send a packet straight to each endpoint, at most 20; default: where the first packet fails, and of up to four endpoints',
     )
+    .addOption(
+      new Option(
+        '--size [bytes]',
+        'also send so many bytes (empty lines) on the connection, and say whether packets of full size arrive',
+      )
+        .preset('16384')
+        .argParser(sizeBytes),
+    )
     .option('--why-not <pod>', 'why this pod or endpoint address gets no connection')
     .addOption(
       new Option(
@@ -125,6 +133,14 @@ function watchMs(text: string): number {
   const ms = parseDurationMs(text);
   if (ms !== undefined && ms > 0) return ms;
   throw new InvalidArgumentError('use a time such as 60s or 5m');
+}
+
+const MOST_SIZE_BYTES = 1_000_000;
+
+function sizeBytes(text: string): number {
+  const bytes = Number(text);
+  if (Number.isInteger(bytes) && bytes > 0 && bytes <= MOST_SIZE_BYTES) return bytes;
+  throw new InvalidArgumentError(`use a number of bytes up to ${MOST_SIZE_BYTES}`);
 }
 
 async function explainAlone(inquiry: Inquiry, watch: number | undefined): Promise<Explanation> {

@@ -34,6 +34,7 @@ export type ProofCode =
   | 'REACHES'
   | 'NO_ANSWER'
   | 'SOME_ENDPOINTS_FAIL'
+  | 'LARGE_PACKETS_LOST'
   | 'DROPPED_BY_RULE'
   | 'REFUSED_BY_RULE'
   | 'DROPPED_BY_KERNEL'
@@ -151,6 +152,10 @@ export const CODES: Readonly<Record<Code, CodeRow>> = {
   ENDPOINT_OVERLOADED: {
     exit: 'differs',
     means: 'a packet was dropped by the socket of the endpoint, which has no room',
+  },
+  LARGE_PACKETS_LOST: {
+    exit: 'differs',
+    means: 'with --size: an endpoint answered, and packets of full size do not arrive there',
   },
   NOT_AS_PREDICTED: {
     exit: 'differs',

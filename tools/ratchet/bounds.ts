@@ -4,9 +4,9 @@
  */
 export const BOUNDS = {
   /** Lines of src that remain when every wing is off. */
-  coreLines: 56_700,
+  coreLines: 56_800,
   /** Lines of all of src; tests and folders called testing are not counted. */
-  srcLines: 104_800,
+  srcLines: 104_900,
   srcFiles: 1_110,
   /** Words of README.md and docs/. */
   docWords: 163_500,

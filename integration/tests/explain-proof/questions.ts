@@ -142,6 +142,20 @@ function askEach(scene: SceneOf, { usualTcpProbe }: Pick<ProvenMode, 'usualTcpPr
     assert.equal(silent.code, 4, silent.explanation.sentence);
   });
 
+  it('finds a path that carries small packets only', async (t) => {
+    const { far, client } = scene();
+    const asked = [`${far.ipv4}:8080`, '--size', ...from(client)];
+    const whole = await scene().explain(t, ...asked);
+    assert.equal(whole.explanation.code, 'REACHES', whole.explanation.sentence);
+    assert.ok((whole.explanation.proof?.large?.acknowledged ?? 0) > 1000);
+    const hole = 'chain hole { type filter hook prerouting priority -400; ip length > 1000 drop; }';
+    far.run(['nft', '-f', '-'], `table ip planted { ${hole}; }`);
+    const lost = await scene().explain(t, ...asked);
+    far.run(['nft', 'delete table ip planted']);
+    assert.equal(lost.code, 4, lost.explanation.sentence);
+    assert.equal(lost.explanation.proof?.large?.acknowledged, 0);
+  });
+
   it('does not reach by UDP where no endpoint exists', async (t) => {
     const asked = [at('mute', 'ipv4', '/udp'), '--probe', 'connect', ...from(scene().client)];
     const { code, explanation } = await scene().explain(t, ...asked);

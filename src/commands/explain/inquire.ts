@@ -33,6 +33,7 @@ export interface AskOptions {
   /** One of the addresses of a Service. */
   readonly at?: string;
   readonly each?: true;
+  readonly size?: number;
   /** Context of the kubeconfig that Pods are read with. */
   readonly context?: string;
 }
@@ -61,8 +62,8 @@ export async function inquire(
     });
   };
   const from = await readFrom(options.from, find);
-  const { probe, at, each } = options;
-  if (options.whyNot === undefined) return { basis, text, target, from, probe, at, each };
+  const { probe, at, each, size } = options;
+  if (options.whyNot === undefined) return { basis, text, target, from, probe, at, each, size };
   const whyNot = await askedEndpoint(options.whyNot, target, find);
   // A packet goes to any endpoint.
   return { basis, text, target, from, whyNot, probe: 'none', at };

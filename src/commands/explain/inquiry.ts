@@ -21,6 +21,8 @@ export interface Inquiry {
   readonly probe: WantedProbe;
   /** `--at`: of the addresses of a Service, only this one. */
   readonly at?: string | undefined;
+  /** `--size`: bytes that are sent when a connection is open. */
+  readonly size?: number | undefined;
   /** `--each`: the endpoints one by one. Undefined: where the first packet calls for it. */
   readonly each?: true | undefined;
 }

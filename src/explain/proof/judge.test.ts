@@ -76,6 +76,21 @@ describe('judge()', () => {
     assert.equal(codeOf(FORWARD, { kind: 'connect', outcome: handed }), 'ENDPOINT_SILENT');
   });
 
+  it('finds a path that swallows large packets, if the connection stays open', () => {
+    const large = {
+      bytes: 16_384,
+      acknowledged: 0,
+      segmentBytes: 1448,
+      isCarried: false,
+      hasEnded: false,
+    };
+    const codeWith = (more: object) =>
+      codeOf(FORWARD, { kind: 'connect', large: { ...large, ...more } });
+    assert.equal(codeWith({}), 'LARGE_PACKETS_LOST');
+    assert.equal(codeWith({ acknowledged: 1448, isCarried: true }), undefined);
+    assert.equal(codeWith({ hasEnded: true }), undefined);
+  });
+
   it('takes a datagram that the kernel dropped for lost, and no answer alone for nothing', () => {
     const datagram = { kind: 'connect', answer: SILENT } as const;
     const cause = { code: 'NO_NEIGHBOUR', sentence: '', next: [] } as const;

@@ -34,15 +34,30 @@ const AGREES: Judgement = { agrees: true };
 
 export function judge(
   prediction: Prediction,
-  proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer' | 'drop'>,
+  proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer' | 'drop' | 'large'>,
   judged: JudgedCase,
 ): Judgement {
-  const judgement = judgeByRules(prediction, proof, judged);
+  const byRules = judgeByRules(prediction, proof, judged);
+  const judgement = byRules.agrees ? judgeLarge(proof, judged) : byRules;
   const cause = proof.drop?.cause;
   // A datagram need not be answered, but one that the kernel dropped did not arrive.
   const isLost = judgement.agrees && isUnansweredDatagram(proof, judged);
   if (isLost && cause !== undefined) return { agrees: false, ...cause };
   return refinedByDrop(judgement, cause);
+}
+
+/** Small packets pass, and large ones vanish without a word: the path carries less than its ends think. */
+function judgeLarge(
+  { large, outcome }: Pick<ProvenPacket, 'large' | 'outcome'>,
+  { subject, goal }: JudgedCase,
+): Judgement {
+  if (large === undefined || large.hasEnded || large.isCarried) return AGREES;
+  const endpoint = outcome.is === 'forwarded' ? outcome.endpoint : goal;
+  const sentence = `${endpoint} accepts the connection of ${subject} to ${goal}, and packets with ${large.segmentBytes} bytes of data do not arrive there: the path carries less, and does not say so`;
+  return differs('LARGE_PACKETS_LOST', sentence, [
+    `tracepath -n ${endpoint.replace(/:\d+$/, '')}: shows how much the path carries`,
+    'lower the MTU of the pods\' interfaces to that, or let ICMP "fragmentation needed" pass to the sender',
+  ]);
 }
 
 function isUnansweredDatagram(
@@ -58,6 +73,7 @@ const UNEXPLAINED: ReadonlySet<ProofCode | DropCode> = new Set([
   'DROPPED_BY_KERNEL',
   'ENDPOINT_REFUSES',
   'ENDPOINT_SILENT',
+  'LARGE_PACKETS_LOST',
 ] as const);
 
 /** With the kernel's own reason, where it has one for what the rules do not explain. */

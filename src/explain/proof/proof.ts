@@ -1,4 +1,4 @@
-import type { ProbeAnswer } from '../../linux/probe/answer-kinds.ts';
+import type { LargeTransfer, ProbeAnswer } from '../../linux/probe/answer-kinds.ts';
 import type { SeenDrop } from '../dropped-packet.ts';
 
 /**
@@ -19,6 +19,8 @@ export interface ProvenPacket {
   readonly answer: ProbeAnswer;
   /** Rules that matched, in order; those of other programs too. */
   readonly steps: readonly ProofStep[];
+  /** Data on the connection, with `--size`; undefined: none was sent. */
+  readonly large?: LargeTransfer;
   /** The packet of the connection that the kernel dropped; null: none was seen. */
   readonly drop: SeenDrop | null;
   /** Why dropped packets could not be seen; undefined: they could. */

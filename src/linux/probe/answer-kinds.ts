@@ -9,3 +9,16 @@ export type ProbeAnswer =
   /** A datagram came. */
   | { readonly is: 'answered'; readonly afterMs: number }
   | { readonly is: 'silent' };
+
+/** What became of data on an open connection. */
+export interface LargeTransfer {
+  readonly bytes: number;
+  /** Of them, how many the other end's kernel has acknowledged. */
+  readonly acknowledged: number;
+  /** Of the largest packet, without its headers: what the two ends agreed on. */
+  readonly segmentBytes: number;
+  /** A packet of full size, or all there was, has arrived. */
+  readonly isCarried: boolean;
+  /** The connection ended before the deadline: then nothing is known of packets without an answer. */
+  readonly hasEnded: boolean;
+}

@@ -16,15 +16,23 @@ export async function packetFor(
     readonly basis: Basis;
     readonly from: From;
     readonly probe: WantedProbe;
+    readonly size?: number | undefined;
     readonly prediction: Prediction;
     readonly rows: readonly Forwarding[];
   },
 ): Promise<ProvenPacket | NotPermitted | string | undefined> {
-  const { basis, from, probe, prediction, rows } = sent;
+  const { basis, from, probe, size, prediction, rows } = sent;
   if (probe === 'none' || (probe === undefined && basis.by !== 'agent')) return undefined;
   const { proof } = await modeNamed(basis.config.settings.mode);
   const namespacePath = namespaceOf(from);
-  const planned = await planProbe(probe, { basis, asked, prediction, mode: proof, namespacePath });
+  const planned = await planProbe(probe, {
+    basis,
+    asked,
+    prediction,
+    mode: proof,
+    namespacePath,
+    size,
+  });
   if (typeof planned === 'string' || 'needs' in planned) return planned;
   if (basis.by !== 'agent') throw new TypeError('a packet needs an agent');
   const { affinitySeconds, endpoints } =

@@ -19,6 +19,8 @@ export interface PlannedProbe {
   /** The client's address there; undefined: the one that the routes give. */
   readonly source: string | undefined;
   readonly protocol: 'TCP' | 'UDP';
+  /** Bytes that are sent when the connection is open. */
+  readonly size?: number | undefined;
   readonly mode: ModeProof;
   /** A hook translates the client's sockets when they connect. */
   readonly isAtSocket: boolean;
@@ -34,6 +36,8 @@ export async function planProbe(
     readonly mode: ModeProof | undefined;
     /** `--from netns:PATH` or `pid:N`. */
     readonly namespacePath: string | undefined;
+    /** `--size`. */
+    readonly size?: number | undefined;
   },
 ): Promise<PlannedProbe | NotPermitted | string> {
   const { asked, mode } = planned;
@@ -43,12 +47,18 @@ export async function planProbe(
   const hindrance = hindranceOf(wanted, planned);
   if (hindrance !== undefined) return hindrance;
   if (mode === undefined) return `no packet can prove it in mode ${asked.mode} yet`;
+  const { size } = planned;
+  if (size !== undefined) assertSizeFits(wanted, protocol);
+  if (size !== undefined && mode.connectedTo !== undefined) {
+    return 'a process of this node takes the bytes: ask for the address of an endpoint';
+  }
   const facts = planned.basis.by === 'agent' ? planned.basis.agent.facts : undefined;
   const isAtSocket =
     facts !== undefined && mode.front?.meetsSockets(asked.source.class, facts) === true;
   const usual = isAtSocket ? 'connect' : mode.usualTcpProbe;
-  const kind = wanted ?? (protocol === 'TCP' ? usual : 'dry');
-  const common = { kind, protocol, mode, isAtSocket };
+  const gentlest = protocol === 'TCP' ? usual : 'dry';
+  const kind = size === undefined ? (wanted ?? gentlest) : 'connect';
+  const common = { kind, protocol, mode, isAtSocket, size };
   const impossible = isAtSocket ? socketHindrance(kind, planned) : undefined;
   if (impossible !== undefined) return impossible;
   const isRaw = !isAtSocket && protocol === 'TCP' && kind !== 'connect';
@@ -123,6 +133,15 @@ export function agentHindrance(basis: Basis): string | undefined {
   return basis.agent.networkNamespace === ownNetworkNamespace()
     ? undefined
     : 'the agent serves another network namespace than the one of this process';
+}
+
+function assertSizeFits(wanted: WantedProbe, protocol: 'TCP' | 'UDP'): void {
+  if (protocol === 'TCP' && (wanted === undefined || wanted === 'connect')) return;
+  throw new CommandError('--size needs a whole TCP connection', {
+    code: 'USAGE',
+    next: 'leave --probe out, and ask for a TCP port',
+    exitCode: WRONG_USAGE_EXIT,
+  });
 }
 
 function noSyn(): CommandError {

@@ -17,6 +17,7 @@ import {
   ownAddress,
 } from '../../../linux/probe/held-port.ts';
 import { probeAnswer } from '../../../linux/probe/probe-answer.ts';
+import { sendLarge } from '../../../linux/probe/send-large.ts';
 import {
   type SentProbe,
   sendDatagram,
@@ -40,6 +41,8 @@ import { reasonOf } from './reason.ts';
 
 /** A SYN is not sent again, and an endpoint of another continent answers within this. */
 const ANSWER_TIMEOUT_MS = 2000;
+/** A lost packet is sent again after 0.2, 0.6 and 1.4 s. */
+const LARGE_TIMEOUT_MS = 2000;
 /** A rejection is sent while the packet is dropped; its answer needs no longer than this. */
 const AFTER_END_MS = 50;
 /** Events are queued before the answer is. */
@@ -115,7 +118,7 @@ async function traced(
   const ends = parts.map((end) => ({ ...end, protocol: flow.protocol }));
   const drops = await openDropReader(ends, signal);
   const trace = await openTrace(flow, { signal, stopsAtEnd: kind === 'dry' });
-  const { answer, source } = await sendAndWait(probe, port, { trace, signal });
+  const { answer, source, large } = await sendAndWait(probe, port, { trace, signal });
   const events = begunBy(trace.events, { source, sourcePort: port.sourcePort });
   const met = await pathOf({ events, answer }, { ...proven, probe, port, source });
   if (typeof met === 'string') return met;
@@ -127,7 +130,7 @@ async function traced(
   const { sourcePort } = port;
   const first = { protocol, source, sourcePort, destination, destinationPort };
   const known = { first, translated: leftAs(events) };
-  const timeoutMs = dropTimeoutMs({ kind, outcome, answer });
+  const timeoutMs = dropTimeoutMs({ kind, outcome, answer, ...(large ? { large } : {}) });
   const isRead = typeof drops === 'object' && timeoutMs !== undefined;
   const drop = isRead ? await drops.find(known, { timeoutMs, signal }) : undefined;
   return {
@@ -138,6 +141,7 @@ async function traced(
     outcome,
     answer,
     steps,
+    ...(large === undefined ? {} : { large }),
     drop: drop ?? null,
     ...(typeof drops === 'string' ? { dropsUnread: drops } : {}),
     isComplete: trace.isComplete,
@@ -259,7 +263,9 @@ function dropTimeoutMs({
   kind,
   outcome,
   answer,
-}: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>): number | undefined {
+  large,
+}: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer' | 'large'>): number | undefined {
+  if (large !== undefined && !large.isCarried) return LATE_DROP_MS;
   if (outcome.is === 'lost' || answer.is === 'refused' || answer.is === 'unreachable') {
     return LATE_DROP_MS;
   }
@@ -272,7 +278,7 @@ async function sendAndWait(
   probe: PlannedProbe,
   port: HeldPort,
   { trace, signal }: { readonly trace: PacketTrace; readonly signal: AbortSignal },
-): Promise<{ readonly answer: ProbeAnswer; readonly source: string }> {
+): Promise<Pick<ProvenPacket, 'answer' | 'source' | 'large'>> {
   const isOver = (events: readonly TraceEvent[]): boolean =>
     events.some(({ verdict }) => verdict === 'drop');
   const settled = new AbortController();
@@ -286,7 +292,9 @@ async function sendAndWait(
   });
   const answer = await probeAnswer(sent, port, { ...wait, signal: settled.signal });
   await trace.until(hasEnd, { timeoutMs: EVENTS_TIMEOUT_MS, signal });
-  return { answer, source };
+  if (probe.size === undefined || answer.is !== 'accepted') return { answer, source };
+  const large = await sendLarge(port.fd, probe.size, { timeoutMs: LARGE_TIMEOUT_MS, signal });
+  return { answer, source, large };
 }
 
 /** A hook meets sockets that connect; else a single SYN does. */

@@ -33,7 +33,13 @@ export function stepLines(proof: Proof, goal: string): readonly StepLine[] {
   }
   lines.push(...dropLines(proof));
   const answer = answerText(proof);
-  return answer === undefined ? lines : [...lines, { topic: 'answer', text: answer }];
+  const { large } = proof;
+  const size = large && `${large.acknowledged} of ${large.bytes} bytes arrived`;
+  return [
+    ...lines,
+    ...(answer === undefined ? [] : [{ topic: 'answer', text: answer }]),
+    ...(size === undefined ? [] : [{ topic: 'data', text: size }]),
+  ];
 }
 
 /** Where all is as predicted, or a rule dropped it, the lines above tell why. */
