@@ -21,11 +21,12 @@ import {
   inquire,
   targetFrom,
 } from './explain/inquire.ts';
-import { caseOf, type Inquiry } from './explain/inquiry.ts';
+import type { Inquiry } from './explain/inquiry.ts';
 import type { WantedProbe } from './explain/proof/probe-kind.ts';
 import { watchFor } from './explain/proof/watch-for.ts';
 import { type WhatIf, whatIfText } from './explain/what-if-view.ts';
 import { applyManifests } from './explain/with-change.ts';
+import { namedCaseOf } from './explain/zero/named-case.ts';
 import { givenFlags } from './kube-proxy-flags.ts';
 import { colours } from './terminal/colour.ts';
 import { printJson, printNote, printPage } from './terminal/print.ts';
@@ -98,7 +99,9 @@ export function explainCommand(): Command {
     const basis = options.with && found.by === 'agent' ? found.apart : found;
     const { probe, watch } = options;
     // A packet meets the rules of now, and not those of a change.
-    const asked = options.with ? { ...options, probe: 'none' as const } : options;
+    const asked = options.with
+      ? { ...options, probe: 'none' as const, areRowsEnough: true }
+      : options;
     const inquiry = await inquire(basis, { text, target, options: asked });
     const { explanation, change } = options.with
       ? await explainWith(inquiry, options.with, {
@@ -121,7 +124,7 @@ function watchMs(text: string): number {
 async function explainAlone(inquiry: Inquiry, watch: number | undefined): Promise<Explanation> {
   const grounds = await groundsFor(inquiry);
   if (watch === undefined) return await explainOnce(inquiry, grounds);
-  const { asked, prediction } = caseOf(inquiry, grounds);
+  const { asked, prediction } = await namedCaseOf(inquiry, grounds);
   const { basis } = inquiry;
   const of = { basis, prediction, rows: grounds.rows, timeoutMs: watch };
   const watched = await watchFor(asked, of);
@@ -149,7 +152,7 @@ async function explainLines(request: {
     const target = targetFrom(text);
     const basis = await findBasis(request);
     // Many questions are not to send many packets unless they are wanted.
-    const given = { probe: 'none' as const, ...request.options, from };
+    const given = { probe: 'none' as const, ...request.options, from, areRowsEnough: true };
     const options = probe === undefined ? given : { ...given, probe: lineProbe(probe) };
     const inquiry = await inquire(basis, { text, target, options });
     return await explainOnce(inquiry, await groundsFor(inquiry));

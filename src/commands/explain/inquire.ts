@@ -16,10 +16,12 @@ import { detachedNames, disturberOf, troublesOf } from '../status/trouble.ts';
 import { visible } from '../terminal/visible.ts';
 import { readFrom } from './from.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
-import { caseOf, type Inquiry } from './inquiry.ts';
+import type { Inquiry } from './inquiry.ts';
 import { type Pod, podOfCluster, podOfManifests } from './pod-of-cluster.ts';
 import { packetFor } from './proof/packet.ts';
 import type { WantedProbe } from './proof/probe-kind.ts';
+import { namedCaseOf } from './zero/named-case.ts';
+import { withAbsence, zerosFor } from './zero/zeros-for.ts';
 
 /** What is asked besides the target. */
 export interface AskOptions {
@@ -28,6 +30,8 @@ export interface AskOptions {
   readonly probe?: WantedProbe;
   /** Context of the kubeconfig that Pods are read with. */
   readonly context?: string;
+  /** No more is read than the rows: for many questions, and for objects that exist nowhere yet. */
+  readonly areRowsEnough?: boolean;
 }
 
 export function targetFrom(text: string): Target {
@@ -54,11 +58,12 @@ export async function inquire(
     });
   };
   const from = await readFrom(options.from, find);
-  const { probe } = options;
-  if (options.whyNot === undefined) return { basis, text, target, from, probe };
+  const { probe, context } = options;
+  const around = options.areRowsEnough ? {} : { around: { context } };
+  if (options.whyNot === undefined) return { basis, text, target, from, probe, ...around };
   const whyNot = await askedEndpoint(options.whyNot, target, find);
   // A packet goes to any endpoint.
-  return { basis, text, target, from, whyNot, probe: 'none' };
+  return { basis, text, target, from, whyNot, probe: 'none', ...around };
 }
 
 /** Manifests have what they have; of a cluster pods are read with the person's own credentials. */
@@ -96,19 +101,23 @@ export async function explainOnce(
   given?: ProvenPacket | NotPermitted | string,
 ): Promise<Explanation> {
   const { rows } = grounds;
-  const { basis, whyNot } = inquiry;
-  const { asked, prediction, remarks } = caseOf(inquiry, grounds);
+  const { basis } = inquiry;
+  const { asked, prediction, remarks } = await namedCaseOf(inquiry, grounds);
   const row = 'row' in prediction ? prediction.row : undefined;
   const all = row ? await grounds.details(`${row.id.namespace}/${row.id.service}`) : [];
   const own = all.find(
     ({ forwarding }) => row && servicePortKey(forwarding.id) === servicePortKey(row.id),
   );
+  const around = { prediction, rows: all, view: grounds.place.view };
+  const whyNot = await withAbsence(inquiry, around);
+  const zeros = await zerosFor(inquiry, around);
   const packet = given ?? (await packetFor(asked, { ...inquiry, prediction, rows }));
   return explanationOf(asked, prediction, {
     details: own ?? { candidates: [] },
     agent: await askAgentWord(basis, own?.kernel),
     ...(whyNot === undefined ? {} : { whyNot }),
     remarks,
+    zeros,
     ...(packet === undefined ? {} : { packet }),
   });
 }

@@ -18,6 +18,8 @@ export interface Inquiry {
   readonly from: From;
   readonly whyNot?: AskedEndpoint;
   readonly probe: WantedProbe;
+  /** Objects around a Service may be read to say why something is missing; undefined: not. */
+  readonly around?: { readonly context?: string | undefined };
 }
 
 /** The connection that is asked about, and what the rows say of it. Throws CommandError. */
