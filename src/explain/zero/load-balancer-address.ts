@@ -18,7 +18,7 @@ export function loadBalancerAddress(
   if (service === undefined) {
     const why =
       'unknown' in read && read.unknown !== '' ? ` (who would: not known, ${read.unknown})` : '';
-    return says(`no load-balancer address is known here: nobody has given the Service one${why}`);
+    return says(`the Service has no load-balancer address here${why}`);
   }
   const proxied = service.ingress.find(({ ip, ipMode }) => ip !== '' && ipMode === 'Proxy');
   if (proxied !== undefined) {

@@ -80,7 +80,7 @@ function ofCandidates(
   const rest = ending === 0 ? '' : `, and ${ending} of them terminate`;
   const said =
     hasSelector === false
-      ? '; the Service has no selector, so this comes from whoever writes its EndpointSlices'
+      ? '; the Service has no selector, so Kubernetes does not update its EndpointSlices'
       : '';
   const none =
     candidates.length === 1 ? 'its endpoint is not ready' : `none of its ${all} is ready`;

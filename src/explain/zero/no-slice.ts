@@ -42,7 +42,7 @@ export function noSlice(asked: Asked, around: Surroundings): ZeroReason {
   if (empty !== undefined) {
     return {
       cause: 'no slice',
-      text: `it has no selector, and its EndpointSlice ${empty.name} has no endpoints: whoever made it has to add them`,
+      text: `it has no selector, and its EndpointSlice ${empty.name} has no endpoints: without a selector Kubernetes adds none`,
       next: [kubectlLine(namespace, ...slicesOf(service, '-o', 'yaml'))],
     };
   }
@@ -50,7 +50,7 @@ export function noSlice(asked: Asked, around: Surroundings): ZeroReason {
   if (other !== undefined) return ofAnother(asked, other);
   return {
     cause: 'no slice',
-    text: `it has no selector, and no EndpointSlice is labelled ${SERVICE_LABEL}=${service}: somebody has to make one`,
+    text: `it has no selector, and no EndpointSlice is labelled ${SERVICE_LABEL}=${service}: without a selector Kubernetes makes none`,
     next: [list],
     ...('unknown' in around.slices ? { notKnown: around.slices.unknown } : {}),
   };

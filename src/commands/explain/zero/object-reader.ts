@@ -7,7 +7,7 @@ import {
   MOST_OBJECTS,
   matches,
 } from '../../../explain/zero/surroundings.ts';
-import { labelsAt } from './narrow-service.ts';
+import { labelsAt } from './service-there.ts';
 
 /** Reads objects of one namespace: of a cluster, or of manifests. Throws ClusterError. */
 export interface ObjectReader {

@@ -11,9 +11,9 @@ import {
   type Surroundings,
   type WorkloadThere,
 } from '../../../explain/zero/surroundings.ts';
-import { podThere, workloadThere } from './narrow-pod.ts';
-import { legacyAddresses, serviceThere, sliceThere } from './narrow-service.ts';
 import { type ObjectReader, pluralOf, type ReadKind } from './object-reader.ts';
+import { podThere, workloadThere } from './pod-there.ts';
+import { legacyAddresses, serviceThere, sliceThere } from './service-there.ts';
 
 const WORKLOADS = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
 

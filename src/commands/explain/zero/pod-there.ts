@@ -14,7 +14,7 @@ import type {
   PodThere,
   WorkloadThere,
 } from '../../../explain/zero/surroundings.ts';
-import { labelsAt, portName } from './narrow-service.ts';
+import { labelsAt, portName } from './service-there.ts';
 
 /** The fields of a Pod that tell why it serves nobody. */
 export function podThere(raw: JsonRecord): PodThere {
