@@ -18,8 +18,9 @@ function ofPod(there: ReturnType<typeof pod>, around = surroundings(), namespace
 
 describe('why an endpoint is not in the slices of a port', () => {
   it('compares the labels of the pod with the selector', () => {
-    const { text } = ofPod(pod({ labels: { app: 'wbe' } }));
-    assert.equal(text, 'its labels (app=wbe) do not match the selector app=web');
+    const { text } = ofPod(pod({ labels: { app: 'wbe', run: 'x' } }));
+    assert.equal(text, 'the selector is app=web, and it has app=wbe');
+    assert.match(ofPod(pod({ labels: {} })).text, /, and it has no label app$/);
   });
 
   it('says that the pod is in another namespace', () => {

@@ -4,6 +4,7 @@ import { kubectlLine } from './kubectl-line.ts';
 import { podTrouble } from './pod-trouble.ts';
 import {
   knownOf,
+  type Labels,
   labelsText,
   matches,
   type PodThere,
@@ -57,6 +58,13 @@ export function whyAbsent(
   };
 }
 
+/** What the pod has of the labels that are asked for. */
+function ownText(selector: Labels, { labels }: PodThere): string {
+  return Object.keys(selector)
+    .map((key) => (labels[key] === undefined ? `no label ${key}` : `${key}=${labels[key]}`))
+    .join(',');
+}
+
 function ofItsPod(
   { namespace, there }: NonNullable<Asked['pod']>,
   { id, service }: { readonly id: ServicePortId; readonly service: ServiceThere | undefined },
@@ -71,10 +79,9 @@ function ofItsPod(
   if (service === undefined || labelsText(service.selector) === '') return undefined;
   const { selector } = service;
   if (!matches(selector, there.labels)) {
-    const own = labelsText(there.labels);
     return {
       cause: 'not selected',
-      text: `its labels (${own === '' ? 'none' : own}) do not match the selector ${labelsText(selector)}`,
+      text: `the selector is ${labelsText(selector)}, and it has ${ownText(selector, there)}`,
       next: [kubectlLine(namespace, 'get', 'pod', there.name, '--show-labels')],
     };
   }

@@ -113,7 +113,7 @@ describe('why a row has no endpoint: its pods', () => {
 
 describe('why a row has no endpoint: ports', () => {
   it('says which name the container ports have, and repairs targetPort', () => {
-    const ports = [{ name: 'http', protocol: 'TCP', targetPort: 'htpp' }];
+    const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 'htpp' }];
     const around = surroundings({
       service: service({ ports }),
       slices: [slice({ ports: [] })],
@@ -123,10 +123,27 @@ describe('why a row has no endpoint: ports', () => {
       cause: 'port not in slices',
       text: 'targetPort htpp of port http is the name of no container port: its pods have http',
       next: [
-        "kubectl -n shop get pods -l app=web -o 'custom-columns=POD:.metadata.name,PORTS:.spec.containers[*].ports[*].name'",
-        `kubectl -n shop patch service web --type=json -p '[{"op":"replace","path":"/spec/ports/0/targetPort","value":"http"}]'`,
+        "kubectl -n shop get pods -l app=web -o 'jsonpath={.items[*].spec.containers[*].ports}'",
+        `kubectl -n shop patch service web -p '{"spec":{"ports":[{"port":80,"targetPort":"http"}]}}'`,
       ],
     });
+  });
+
+  it('repairs nothing where the API could not tell two ports apart', () => {
+    const port = { port: 80, targetPort: 'htpp' };
+    const ports = [
+      { name: 'http', protocol: 'TCP', ...port },
+      { name: 'quic', protocol: 'UDP', ...port },
+    ];
+    const slices = [slice({ ports: [] })];
+    const around = surroundings({ service: service({ ports }), slices, pods: [pod()] });
+    assert.equal(whyNoEndpoint(ROW, around).next.length, 1);
+  });
+
+  it('does not blame targetPort if the pods have its name and the slices are late', () => {
+    const around = surroundings({ slices: [slice({ ports: [] })], pods: [pod()] });
+    const { text } = whyNoEndpoint(ROW, around);
+    assert.match(text, /^its EndpointSlices have 1 endpoint with no port, and .* http\/TCP$/);
   });
 
   it('compares the names if somebody made the slices', () => {
@@ -139,7 +156,7 @@ describe('why a row has no endpoint: ports', () => {
       text,
       'its EndpointSlices have 1 endpoint with port web, and the Service wants port http/TCP',
     );
-    assert.match(next[1] ?? '', /"path":"\/spec\/ports\/0\/name","value":"web"/);
+    assert.match(next[1] ?? '', / -p '\{"spec":\{"ports":\[\{"port":80,"name":"web"\}\]\}\}'$/);
   });
 
   it('shows the protocol if that is what differs', () => {

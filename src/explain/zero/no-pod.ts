@@ -101,8 +101,9 @@ function othersText(selector: Labels, pods: readonly PodThere[], { pods: read }:
       return value === undefined ? [] : [`${key}=${value}`];
     }),
   );
-  const some = [...new Set(values)].slice(0, MOST_VALUES);
+  const all = [...new Set(values)];
+  const some = all.slice(0, MOST_VALUES);
   return some.length === 0
     ? `; pods there have no label ${Object.keys(selector).join(' or ')}`
-    : `; pods there have ${some.join(', ')}`;
+    : `; pods there have ${some.join(', ')}${all.length > MOST_VALUES ? ' and others' : ''}`;
 }

@@ -39,7 +39,7 @@ describe('why a pod serves nobody', () => {
     [
       'that crashes',
       withContainer(loop),
-      'waits for container web: CrashLoopBackOff, ended with exit code 137 (OOMKilled)',
+      'waits for container web: CrashLoopBackOff, last time it ended with exit code 137 (OOMKilled)',
     ],
     [
       'whose init container fails, and not those that wait for it',

@@ -52,7 +52,7 @@ function stateText(container: ContainerThere, state: ContainerState): string | u
   const what = `${isInit ? 'init container' : 'container'} ${name}`;
   if (state.is === 'waiting') {
     if (USUAL.has(state.reason)) return undefined;
-    const why = before === undefined ? state.message : endText(before);
+    const why = before === undefined ? state.message : `last time it ${endText(before)}`;
     return `waits for ${what}: ${state.reason}${why === '' ? '' : `, ${why}`}`;
   }
   if (state.is === 'terminated') return `waits for ${what}, which ${endText(state)}`;

@@ -8,87 +8,89 @@ import {
   type PortName,
   type ServiceThere,
   type Surroundings,
+  type WantedPort,
 } from './surroundings.ts';
 import type { ZeroReason } from './zero-reason.ts';
 
 type NamedPort = Pick<PortName, 'name' | 'protocol'>;
 
-/** The slices have endpoints, and not the port of this row. `has`: the ports that they have. */
+/** The slices have endpoints, and not the port of this row. */
 export function portMissing(
   { id, backing }: EmptyRow,
   slices: { readonly endpoints: number; readonly ports: readonly NamedPort[] },
   around: Surroundings,
 ): ZeroReason {
   const service = knownOf(around.service);
-  const index = service?.ports.findIndex(
+  const wanted = service?.ports.find(
     ({ name, protocol }) => name === id.port && protocol === id.protocol,
   );
-  const target = index === undefined ? undefined : service?.ports[index]?.targetPort;
   const hasSelector = service ? labelsText(service.selector) !== '' : backing?.hasSelector;
-  if (service && hasSelector && typeof target === 'string') {
-    return targetMissing(service, { index: index ?? 0, target, protocol: id.protocol }, around);
-  }
+  const missing =
+    service && wanted && hasSelector ? targetMissing(service, wanted, around) : undefined;
+  if (missing !== undefined) return missing;
   const have = portsText(slices.ports, id.protocol);
-  const text = `its EndpointSlices have ${countText(slices.endpoints, 'endpoint')} with ${have}, and the Service wants ${portText(id.port)}/${id.protocol}`;
+  const isByTarget =
+    hasSelector && typeof wanted?.targetPort !== 'number' && 'unknown' in around.pods;
   const [only, ...others] = slices.ports.filter(({ protocol }) => protocol === id.protocol);
-  const isClear = service && index !== undefined && index >= 0 && others.length === 0;
-  const value = isClear && !hasSelector && only && only.name !== '' ? only.name : undefined;
+  const isClear = service && wanted && !hasSelector && others.length === 0;
+  const name = isClear && only && only.name !== '' ? only.name : undefined;
   return {
     cause: 'port not in slices',
-    text: hasSelector
-      ? `${text}: its pods have no container port with the name that targetPort says`
-      : text,
+    text: [
+      `its EndpointSlices have ${countText(slices.endpoints, 'endpoint')} with ${have}, and the Service wants ${portText(id.port)}/${id.protocol}`,
+      ...(isByTarget ? ['its pods have no container port with the name that targetPort says'] : []),
+    ].join(': '),
     next: [
       kubectlLine(id.namespace, ...slicesOf(id.service, '-o', 'yaml')),
-      ...(value === undefined ? [] : [repair(id, `/spec/ports/${index}/name`, value)]),
+      ...(service && wanted && name !== undefined ? repair(service, wanted, { name }) : []),
     ],
   };
 }
 
-/** The port is called by a name that no container port has. */
+/** The port is called by a name that no container port has; undefined: that is not the reason. */
 function targetMissing(
   service: ServiceThere,
-  wanted: { readonly index: number; readonly target: string; readonly protocol: string },
+  wanted: WantedPort,
   around: Surroundings,
-): ZeroReason {
+): ZeroReason | undefined {
   const { namespace, selector } = service;
-  const { index, target, protocol } = wanted;
+  const { targetPort, protocol, name } = wanted;
   const pods = knownOf(around.pods)?.filter(({ labels }) => matches(selector, labels)) ?? [];
   const ports = pods
     .flatMap(({ containers }) => containers.flatMap((each) => each.ports))
     .filter((each) => each.protocol === protocol);
-  const names = [...new Set(ports.map(({ name }) => name).filter(Boolean))];
+  const names = [...new Set(ports.map((port) => port.name).filter(Boolean))];
+  if (typeof targetPort !== 'string' || pods.length === 0 || names.includes(targetPort)) {
+    return undefined;
+  }
   const numbers = [...new Set(ports.map(({ port }) => port))];
-  const has =
-    names.length > 0
-      ? `its pods have ${names.join(', ')}`
-      : numbers.length > 0
-        ? `its pods have ${numbers.join(', ')} without a name`
-        : 'its pods name none';
   const value = names.length === 1 ? names[0] : numbers.length === 1 ? numbers[0] : undefined;
-  const path = `/spec/ports/${index}/targetPort`;
-  const owner = { namespace, service: service.name };
   return {
     cause: 'port not in slices',
-    text: `targetPort ${target} of ${portText(service.ports[index]?.name ?? '')} is the name of no container port: ${has}`,
+    text: `targetPort ${targetPort} of ${portText(name)} is the name of no container port: its pods have ${containerPorts(names, numbers)}`,
     next: [
-      kubectlLine(namespace, 'get', 'pods', '-l', labelsText(selector), '-o', PORTS),
-      ...(value === undefined ? [] : [repair(owner, path, value)]),
+      kubectlLine(namespace, 'get', 'pods', '-l', labelsText(selector), '-o', CONTAINER_PORTS),
+      ...(value === undefined ? [] : repair(service, wanted, { targetPort: value })),
     ],
-    ...('unknown' in around.pods ? { notKnown: around.pods.unknown } : {}),
   };
 }
 
-const PORTS = 'custom-columns=POD:.metadata.name,PORTS:.spec.containers[*].ports[*].name';
+const CONTAINER_PORTS = 'jsonpath={.items[*].spec.containers[*].ports}';
 
+function containerPorts(names: readonly string[], numbers: readonly number[]): string {
+  if (names.length > 0) return names.join(', ');
+  return numbers.length > 0 ? `${numbers.join(', ')} without a name` : 'none';
+}
+
+/** The API merges ports by their number: of two with the same one it would change the first. */
 function repair(
-  { namespace, service }: { readonly namespace: string; readonly service: string },
-  path: string,
-  value: string | number,
-): string {
-  const patch = JSON.stringify([{ op: 'replace', path, value }]);
-  const words = ['patch', 'service', service, '--type=json', '-p', patch];
-  return kubectlLine(namespace, ...words);
+  { namespace, name, ports }: ServiceThere,
+  { port }: WantedPort,
+  change: { readonly name: string } | { readonly targetPort: string | number },
+): readonly string[] {
+  if (ports.filter((each) => each.port === port).length !== 1) return [];
+  const patch = JSON.stringify({ spec: { ports: [{ port, ...change }] } });
+  return [kubectlLine(namespace, 'patch', 'service', name, '-p', patch)];
 }
 
 function portsText(ports: readonly NamedPort[], protocol: string): string {

@@ -46,6 +46,7 @@ export interface ServiceThere {
 export interface WantedPort {
   readonly name: string;
   readonly protocol: string;
+  readonly port: number;
   /** A name, or a number; undefined: the port of the Service itself. */
   readonly targetPort?: string | number;
 }

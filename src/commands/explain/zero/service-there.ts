@@ -37,11 +37,12 @@ export function serviceThere(raw: JsonRecord): ServiceThere {
 }
 
 function wantedPort(raw: JsonRecord): ServiceThere['ports'][number] {
-  const { targetPort } = raw;
+  const { targetPort, port } = raw;
   const isGiven = typeof targetPort === 'string' || typeof targetPort === 'number';
   return {
     name: textAt(raw, 'name'),
     protocol: textAt(raw, 'protocol') || 'TCP',
+    port: typeof port === 'number' ? port : 0,
     ...(isGiven ? { targetPort } : {}),
   };
 }

@@ -20,7 +20,7 @@ export function service(parts: Partial<ServiceThere> = {}): ServiceThere {
     name: 'web',
     type: 'ClusterIP',
     selector: { app: 'web' },
-    ports: [{ name: 'http', protocol: 'TCP', targetPort: 'http' }],
+    ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 'http' }],
     clusterIPs: ['10.96.0.10'],
     externalName: '',
     loadBalancerClass: '',
