@@ -54,7 +54,7 @@ const CASES: readonly ZeroCase[] = [
     cause: 'no pod is ready',
     says: [
       'because',
-      /crash-1 waits for container app: CrashLoopBackOff, last time it ended with exit code 137/,
+      /^only pod crash-1 matches app=crash, and it waits for container app: CrashLoopBackOff, last time it ended with exit code 137/,
     ],
     // Without a kubelet there is no log: what kubectl says is that it asked for one.
     next: /^$/,
@@ -73,7 +73,10 @@ const CASES: readonly ZeroCase[] = [
     target: 'full',
     code: REFUSED,
     cause: 'no pod is ready',
-    says: ['because', /full-1 is not scheduled: 0\/2 nodes are available: 2 Insufficient cpu\.$/],
+    says: [
+      'because',
+      /full-1 matches app=full, and it is not scheduled: 0\/2 nodes are available: 2 Insufficient cpu\.$/,
+    ],
     next: /PodScheduled\s+False/,
   },
   {

@@ -260,7 +260,7 @@ describe('why a row has no endpoint: endpoints that do not serve', () => {
     const { text } = whyNoEndpoint({ ...ROW, candidates: [candidate()] }, around);
     assert.equal(
       text,
-      '1 pod matches app=web, and it is not ready: web-1 runs, and the readiness probe of container web (GET :8080/healthz) does not succeed',
+      'only pod web-1 matches app=web, and it runs, but the readiness probe of container web (GET :8080/healthz) does not succeed',
     );
   });
 

@@ -60,12 +60,12 @@ describe('why a pod serves nobody', () => {
     [
       'that has not started yet',
       withContainer({ isStarted: false, startupProbe: 'TCP :8080' }),
-      'runs, and the startup probe of container web (TCP :8080) has not succeeded',
+      'runs, but the startup probe of container web (TCP :8080) has not succeeded',
     ],
     [
       'whose readiness probe fails',
       withContainer({ readinessProbe: 'GET :8080/' }),
-      'runs, and the readiness probe of container web (GET :8080/) does not succeed',
+      'runs, but the readiness probe of container web (GET :8080/) does not succeed',
     ],
     [
       'whose containers are not there yet',

@@ -58,10 +58,10 @@ function stateText(container: ContainerThere, state: ContainerState): string | u
   if (state.is === 'terminated') return `waits for ${what}, which ${endText(state)}`;
   if (isInit) return `waits for ${what}, which still runs`;
   if (!isStarted && startupProbe !== '') {
-    return `runs, and the startup probe of ${what} (${startupProbe}) has not succeeded`;
+    return `runs, but the startup probe of ${what} (${startupProbe}) has not succeeded`;
   }
   if (readinessProbe === '') return undefined;
-  return `runs, and the readiness probe of ${what} (${readinessProbe}) does not succeed`;
+  return `runs, but the readiness probe of ${what} (${readinessProbe}) does not succeed`;
 }
 
 function endText({ reason, exitCode }: ContainerState): string {

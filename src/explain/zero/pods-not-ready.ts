@@ -19,22 +19,32 @@ export function podsNotReady(
 ): ZeroReason {
   const { namespace, selector, where = '' } = asked;
   const troubled = groupsOf(pods);
+  const matching = `${labelsText(selector)}${where}`;
   const [first] = troubled;
   const areEnding = pods.every(({ isTerminating }) => isTerminating);
-  const said = troubled.slice(0, MOST_TROUBLES).map(({ pod, text, others }) => {
-    const more = others === 0 ? '' : ` (and ${countText(others, 'other')})`;
-    return `${pod.name} ${text}${more}`;
-  });
-  const least = pods.length < MOST_OBJECTS ? '' : 'at least ';
-  const matching = `${least}${countText(pods.length, 'pod')} ${pods.length === 1 ? 'matches' : 'match'} ${labelsText(selector)}${where}`;
-  const none = pods.length === 1 ? 'it is not ready' : 'none is ready';
   const list = kubectlLine(namespace, 'get', 'pods', '-o', 'wide', '-l', labelsText(selector));
   const isList = first === undefined || areEnding;
   return {
     cause: areEnding ? 'only terminating' : 'no pod is ready',
-    text: `${matching}, and ${none}: ${said.join('; ')}`,
+    text: pods.length === 1 ? ofOne(troubled, matching) : ofMany(troubled, pods.length, matching),
     next: [isList ? list : kubectlLine(namespace, ...first.next)],
   };
+}
+
+function ofOne(troubled: readonly Troubled[], matching: string): string {
+  const said = troubled.map(
+    ({ pod, text }) => `only pod ${pod.name} matches ${matching}, and it ${text}`,
+  );
+  return said.join('; ');
+}
+
+function ofMany(troubled: readonly Troubled[], count: number, matching: string): string {
+  const said = troubled.slice(0, MOST_TROUBLES).map(({ pod, text, others }) => {
+    const more = others === 0 ? '' : ` (and ${countText(others, 'other')})`;
+    return `${pod.name} ${text}${more}`;
+  });
+  const least = count < MOST_OBJECTS ? '' : 'at least ';
+  return `${least}${count} pods match ${matching}, and none is ready: ${said.join('; ')}`;
 }
 
 /** One for each trouble, those that will not end by themselves first. */

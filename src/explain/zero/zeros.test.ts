@@ -142,7 +142,7 @@ describe('zeros of a connection that no endpoint gets', () => {
     const ending = ask([elsewhere, candidate()], surroundings({ pods }));
     assert.match(
       ending.remarks[0]?.text ?? '',
-      /^1 pod matches app=web on node node1, and it is not/,
+      /^only pod web-1 matches app=web on node node1, and it is term/,
     );
   });
 });

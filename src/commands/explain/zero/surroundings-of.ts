@@ -1,9 +1,10 @@
+import { homedir } from 'node:os';
 import { Connection } from '../../../cluster/api-connection.ts';
 import { ClusterError } from '../../../cluster/cluster-error.ts';
 import { STANDARD_INPUT } from '../../../cluster/manifests/manifest-files.ts';
 import type { PodThere, Surroundings } from '../../../explain/zero/surroundings.ts';
 import type { Basis } from '../../basis/basis.ts';
-import { accessOf } from '../../open-source.ts';
+import { accessOf, kubeconfigFiles } from '../../open-source.ts';
 import { objectsOfManifests } from '../manifest-objects.ts';
 import { clusterReader, manifestReader, type ObjectReader } from './object-reader.ts';
 import { beforeLate, readPodThere, readSurroundings } from './read-surroundings.ts';
@@ -55,6 +56,10 @@ export function nothingRead(why: string): Surroundings {
   };
 }
 
+/** In the pod of the agent its account would be used instead of the rights of a person. */
+const NO_KUBECONFIG =
+  'no kubeconfig was found (KUBECONFIG, ~/.kube/config), and the account of the agent cannot read pods';
+
 const OTHER_CLUSTER =
   'your kubeconfig is for a cluster where this Service does not exist or has another clusterIP; set KUBECONFIG to one for the cluster of this node';
 
@@ -75,6 +80,10 @@ async function withReader<T>(
   if (from.filename?.includes(STANDARD_INPUT)) return 'standard input can be read only once';
   if (from.filename !== undefined) {
     return await use(manifestReader(await objectsOfManifests(from.filename), namespace), late);
+  }
+  const home = homedir();
+  if (basis.by === 'agent' && kubeconfigFiles({ env: process.env, home }).length === 0) {
+    return NO_KUBECONFIG;
   }
   const kubeconfig = basis.by === 'agent' ? undefined : config.settings.api.kubeconfigPath;
   let connection: Connection | undefined;
