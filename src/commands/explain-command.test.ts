@@ -262,6 +262,19 @@ describe('fairlead explain, a reason for every zero', () => {
     );
   });
 
+  it('does not advise a client of a ClusterIP to connect to another node', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'fairlead-explain-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'local.yaml');
+    const policy = 'clusterIP: 10.96.0.12\n  internalTrafficPolicy: Local';
+    await writeFile(file, (await readFile(SHOP, 'utf8')).replace('clusterIP: 10.96.0.12', policy));
+    const args = ['ingress/edge', '-f', file, '--node', 'node1', '-o', 'json'];
+    const found = JSON.parse((await runCommand(t, explainCommand(), args)).out) as Explanation;
+    assert.equal(found.code, 'DROPPED_NO_LOCAL_ENDPOINTS');
+    const next = 'run an endpoint on this node, or set internalTrafficPolicy: Cluster';
+    assert.deepEqual(found.next, [next]);
+  });
+
   it('reads no objects for many questions: the rows are enough', async (t) => {
     const stdin = Object.getOwnPropertyDescriptor(process, 'stdin');
     t.after(() => stdin && Object.defineProperty(process, 'stdin', stdin));

@@ -85,7 +85,7 @@ describe('the objects around a Service', () => {
     const late = new AbortController();
     const { reader } = spied({
       Pod: () => {
-        late.abort();
+        queueMicrotask(() => late.abort());
         return Promise.withResolvers<never>().promise;
       },
     });
