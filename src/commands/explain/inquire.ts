@@ -110,7 +110,9 @@ export async function explainOnce(
   );
   const around = { prediction, rows: all, view: grounds.place.view };
   const whyNot = await withAbsence(inquiry, around);
-  const zeros = await zerosFor(inquiry, around);
+  // Why this endpoint is missing says more than why all are.
+  const isAbsent = whyNot?.absence !== undefined;
+  const zeros = isAbsent ? { remarks: [], next: [] } : await zerosFor(inquiry, around);
   const packet = given ?? (await packetFor(asked, { ...inquiry, prediction, rows }));
   return explanationOf(asked, prediction, {
     details: own ?? { candidates: [] },

@@ -264,6 +264,17 @@ describe('why a row has no endpoint: endpoints that do not serve', () => {
     );
   });
 
+  it('says that what was read is newer than the row', () => {
+    const around = surroundings({ pods: [pod()], slices: [slice()] });
+    const gone = whyNoEndpoint(ROW, around).text;
+    assert.equal(
+      gone,
+      'its EndpointSlices have 1 endpoint by now, which the row does not have yet',
+    );
+    const { text } = whyNoEndpoint({ ...ROW, candidates: [candidate()] }, around);
+    assert.equal(text, 'its endpoint is not ready, but pod web-1 is ready by now');
+  });
+
   it('says who decides where the Service has no selector', () => {
     const around = surroundings({ service: MANUAL, slices: [slice()] });
     const { text, notKnown } = whyNoEndpoint({ ...ROW, candidates: [candidate()] }, around);

@@ -27,6 +27,7 @@ export function whyNoEndpoint(row: EmptyRow, around: Surroundings): ZeroReason {
     ({ name, protocol }) => name === row.id.port && protocol === row.id.protocol,
   );
   if (slices.endpoints > 0 && !hasPort) return portMissing(row, slices, around);
+  if (slices.endpoints > 0 && 'known' in around.slices) return late(row, slices.endpoints);
   if (hasSelector === false) return noSlice(row.id, around);
   if (service === undefined || hasSelector === undefined || 'unknown' in around.pods) {
     return notKnown(row, around);
@@ -46,6 +47,16 @@ function sliceContents({ id, backing }: EmptyRow, { slices }: Surroundings) {
   }
   const endpoints = own.reduce((sum, { addresses }) => sum + addresses.length, 0);
   return { endpoints, ports: [...ports.values()] };
+}
+
+/** What was read now is newer than the row. */
+function late({ id }: EmptyRow, endpoints: number): ZeroReason {
+  const have = `its EndpointSlices have ${countText(endpoints, 'endpoint')} by now`;
+  return {
+    cause: 'not known',
+    text: `${have}, which the row does not have yet`,
+    next: ['fairlead status', kubectlLine(id.namespace, ...slicesOf(id.service))],
+  };
 }
 
 function ofCandidates(
@@ -82,9 +93,11 @@ function ofCandidates(
     hasSelector === false
       ? '; the Service has no selector, so Kubernetes does not update its EndpointSlices'
       : '';
+  const ready = pods.find((pod) => podTrouble(pod) === undefined);
+  const isLate = ready === undefined ? '' : `, but pod ${ready.name} is ready by now`;
   const none =
     candidates.length === 1 ? 'its endpoint is not ready' : `none of its ${all} is ready`;
-  return { cause: 'not ready', text: `${none}${rest}${said}`, ...more };
+  return { cause: 'not ready', text: `${none}${rest}${said}${isLate}`, ...more };
 }
 
 function ofSelector(row: EmptyRow, service: ServiceThere, around: Surroundings): ZeroReason {
