@@ -236,7 +236,7 @@ describe('a reason for every zero, in a cluster', { timeout: LONG_MS, concurrenc
     );
     assert.deepEqual([explanation.code, exitCode], [REFUSED, 3]);
     const line = explanation.remarks.find(({ topic }) => topic === 'not known');
-    assert.match(line?.text ?? '', /^why: (services|pods) cannot be read with your credentials: /);
+    assert.match(line?.text ?? '', /^(services|pods) cannot be read with your credentials: /);
   });
 
   it('answers within its deadline where the API server of the kubeconfig is silent', async () => {

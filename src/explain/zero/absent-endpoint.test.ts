@@ -59,6 +59,6 @@ describe('why an endpoint is not in the slices of a port', () => {
     const around = surroundings({ more: { service: unread, slices: unread } });
     const { text, notKnown } = whyAbsent({ addresses: ADDRESSES }, ROW, around);
     assert.equal(text, 'no EndpointSlice of port http of shop/web has it');
-    assert.equal(notKnown, 'why: forbidden');
+    assert.equal(notKnown, 'forbidden');
   });
 });

@@ -54,7 +54,7 @@ export function whyAbsent(
     cause: 'not selected',
     text,
     next: show,
-    ...(unread[0] === undefined ? {} : { notKnown: `why: ${unread[0]}` }),
+    ...(unread[0] === undefined ? {} : { notKnown: unread[0] }),
   };
 }
 

@@ -129,15 +129,17 @@ describe('why a row has no endpoint: ports', () => {
     });
   });
 
-  it('repairs nothing where the API could not tell two ports apart', () => {
+  it('repairs a port by its place where two have one number, which the API merges by', () => {
     const port = { port: 80, targetPort: 'htpp' };
     const ports = [
-      { name: 'http', protocol: 'TCP', ...port },
       { name: 'quic', protocol: 'UDP', ...port },
+      { name: 'http', protocol: 'TCP', ...port },
     ];
     const slices = [slice({ ports: [] })];
     const around = surroundings({ service: service({ ports }), slices, pods: [pod()] });
-    assert.equal(whyNoEndpoint(ROW, around).next.length, 1);
+    const [, repair] = whyNoEndpoint(ROW, around).next;
+    const patch = '[{"op":"replace","path":"/spec/ports/1/targetPort","value":"http"}]';
+    assert.equal(repair, `kubectl -n shop patch service web --type=json -p '${patch}'`);
   });
 
   it('does not blame targetPort if the pods have its name and the slices are late', () => {
@@ -286,11 +288,11 @@ describe('why a row has no endpoint: endpoints that do not serve', () => {
     const around = surroundings({ more: UNREAD });
     const unready = whyNoEndpoint({ ...ROW, candidates: [candidate()], backing: BACKING }, around);
     assert.equal(unready.text, 'its endpoint is not ready');
-    assert.equal(unready.notKnown, `why: ${NONE.unknown}`);
+    assert.equal(unready.notKnown, NONE.unknown);
     const empty = whyNoEndpoint({ ...ROW, backing: BACKING }, around);
     assert.equal(empty.cause, 'not known');
     assert.equal(empty.text, 'no EndpointSlice of it has an endpoint');
-    assert.equal(empty.notKnown, `why: ${NONE.unknown}`);
+    assert.equal(empty.notKnown, NONE.unknown);
     const none = whyNoEndpoint({ ...ROW, backing: { ...BACKING, slices: 0 } }, around);
     assert.equal(none.text, 'it has no EndpointSlice');
   });

@@ -81,7 +81,7 @@ function ofCandidates(
         ? kubectlLine(namespace, ...slicesOf(id.service, '-o', 'yaml'))
         : kubectlLine(namespace, 'get', 'pods', '-o', 'wide', ...selectorWords(selector)),
     ],
-    ...(unread && around.pods.unknown !== '' ? { notKnown: `why: ${around.pods.unknown}` } : {}),
+    ...(unread && around.pods.unknown !== '' ? { notKnown: around.pods.unknown } : {}),
   };
   if (ending === candidates.length) {
     const are = ending === 1 ? 'is' : 'are all';
@@ -178,7 +178,7 @@ function notKnown({ id, backing }: EmptyRow, around: Surroundings): ZeroReason {
     cause: 'not known',
     text,
     next: [kubectlLine(id.namespace, ...words)],
-    ...(unread[0] === undefined ? {} : { notKnown: `why: ${unread[0]}` }),
+    ...(unread[0] === undefined ? {} : { notKnown: unread[0] }),
   };
 }
 

@@ -43,7 +43,7 @@ export function whyNoneHere(
       ),
     ],
     ...('unknown' in around.pods && around.pods.unknown !== ''
-      ? { notKnown: `why: ${around.pods.unknown}` }
+      ? { notKnown: around.pods.unknown }
       : {}),
   };
 }

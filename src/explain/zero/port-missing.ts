@@ -42,7 +42,7 @@ export function portMissing(
     ].join(': '),
     next: [
       kubectlLine(id.namespace, ...slicesOf(id.service, '-o', 'yaml')),
-      ...(service && wanted && name !== undefined ? repair(service, wanted, { name }) : []),
+      ...(service && wanted && name !== undefined ? [repair(service, wanted, { name })] : []),
     ],
   };
 }
@@ -70,7 +70,7 @@ function targetMissing(
     text: `targetPort ${targetPort} of ${portText(name)} is the name of no container port: its pods have ${containerPorts(names, numbers)}`,
     next: [
       kubectlLine(namespace, 'get', 'pods', '-l', labelsText(selector), '-o', CONTAINER_PORTS),
-      ...(value === undefined ? [] : repair(service, wanted, { targetPort: value })),
+      ...(value === undefined ? [] : [repair(service, wanted, { targetPort: value })]),
     ],
   };
 }
@@ -82,15 +82,25 @@ function containerPorts(names: readonly string[], numbers: readonly number[]): s
   return numbers.length > 0 ? `${numbers.join(', ')} without a name` : 'none';
 }
 
-/** The API merges ports by their number: of two with the same one it would change the first. */
 function repair(
   { namespace, name, ports }: ServiceThere,
-  { port }: WantedPort,
+  wanted: WantedPort,
   change: { readonly name: string } | { readonly targetPort: string | number },
-): readonly string[] {
-  if (ports.filter((each) => each.port === port).length !== 1) return [];
-  const patch = JSON.stringify({ spec: { ports: [{ port, ...change }] } });
-  return [kubectlLine(namespace, 'patch', 'service', name, '-p', patch)];
+): string {
+  const { port } = wanted;
+  const words = ['patch', 'service', name];
+  if (ports.filter((each) => each.port === port).length === 1) {
+    const patch = JSON.stringify({ spec: { ports: [{ port, ...change }] } });
+    return kubectlLine(namespace, ...words, '-p', patch);
+  }
+  // The API merges ports by their number: of two with the same one it would change the first.
+  const place = `/spec/ports/${ports.indexOf(wanted)}`;
+  const steps = Object.entries(change).map(([field, value]) => ({
+    op: 'replace',
+    path: `${place}/${field}`,
+    value,
+  }));
+  return kubectlLine(namespace, ...words, '--type=json', '-p', JSON.stringify(steps));
 }
 
 function portsText(ports: readonly NamedPort[], protocol: string): string {
