@@ -1,5 +1,6 @@
 import type { Connection } from '../../../cluster/api-connection.ts';
 import { arrayAt, isRecord, type JsonRecord, recordAt, textAt } from '../../../cluster/json.ts';
+import { isName } from '../../../cluster/narrow/meta.ts';
 import { RestClient } from '../../../cluster/rest-client.ts';
 import {
   type Labels,
@@ -62,8 +63,11 @@ export function clusterReader(
 export function manifestReader(objects: readonly JsonRecord[], namespace: string): ObjectReader {
   const all = (kind: ReadKind): readonly JsonRecord[] =>
     objects.filter((each) => {
-      const own = textAt(recordAt(each, 'metadata'), 'namespace') || 'default';
-      return textAt(each, 'kind') === kind && own === namespace;
+      const metadata = recordAt(each, 'metadata');
+      const own = textAt(metadata, 'namespace') || 'default';
+      // A name goes into commands to paste: one with a dash in front would be an option.
+      const isNamed = isName(textAt(metadata, 'name'));
+      return textAt(each, 'kind') === kind && own === namespace && isNamed;
     });
   const named = (name: string) => (each: JsonRecord) =>
     textAt(recordAt(each, 'metadata'), 'name') === name;

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { ClusterError } from '../../../cluster/cluster-error.ts';
 import type { JsonRecord } from '../../../cluster/json.ts';
 import { manifestReader, type ObjectReader, type ReadKind } from './object-reader.ts';
+import { podThere } from './pod-there.ts';
 import { readPodThere, readSurroundings } from './read-surroundings.ts';
 
 const NEVER = new AbortController().signal;
@@ -96,6 +97,15 @@ describe('the objects around a Service', () => {
   it('fail as a whole if the program has a fault', async () => {
     const { reader } = spied({ Pod: () => Promise.reject(new TypeError('x')) });
     await assert.rejects(readSurroundings(reader, 'web', NEVER), TypeError);
+  });
+
+  it('have names and labels that are no options of a command', async () => {
+    const odd = [object('Pod', '--as=root:web'), object('Pod', 'web-2:web')];
+    const reader = manifestReader([...OBJECTS.slice(0, 2), ...odd], 'shop');
+    const { pods } = await readSurroundings(reader, 'web', NEVER);
+    assert.deepEqual('known' in pods && pods.known.map(({ name }) => name), ['web-2']);
+    const metadata = { name: 'web', labels: { '--as': 'root', app: 'web' } };
+    assert.deepEqual(podThere({ metadata }).labels, { app: 'web' });
   });
 
   it('leave out a pod that cannot be read', async () => {

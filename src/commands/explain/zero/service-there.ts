@@ -81,8 +81,9 @@ export function legacyAddresses(raw: JsonRecord): number {
     .length;
 }
 
+/** Of keys that the API server could accept: they go into commands to paste. */
 export function labelsAt(parent: JsonRecord, name: string): Labels {
-  const found = Object.entries(recordAt(parent, name));
+  const found = Object.entries(recordAt(parent, name)).filter(([key]) => /^[a-z0-9]/i.test(key));
   return Object.fromEntries(found.map(([key, value]) => [key, String(value)]));
 }
 
