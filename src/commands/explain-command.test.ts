@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -237,6 +237,86 @@ describe('fairlead explain, sources', () => {
     assert.match(out, /because +not ready\n/);
     assert.match(out, /the pod +Ready=False, ContainersNotReady: containers with unready/);
     assert.match(out, /next +kubectl -n shop describe pod web-q1wd/);
+  });
+});
+
+describe('fairlead explain, a reason for every zero', () => {
+  const because = ({ remarks }: Explanation, topic = 'because') =>
+    remarks.find((each) => each.topic === topic)?.text;
+
+  it('reads pods of the manifests, and says what to do about the cause', async (t) => {
+    const found: Explanation = await explained(t, 'shop/search');
+    assert.equal(found.cause, 'no pod matches');
+    assert.match(because(found) ?? '', /app=revews matches no pod .*reviews-5c7d has app=reviews$/);
+    assert.match(found.next.join(), /kubectl -n shop set selector service search app=reviews$/);
+  });
+
+  it('names a Service without a clusterIP instead of calling it unknown', async (t) => {
+    const { code, err } = await explain(t, 'shop/draft');
+    assert.equal(code, 1);
+    assert.match(err, /Service shop\/draft has no clusterIP in these manifests: the API server/);
+    assert.match(err, /SERVICE_NOT_SERVED/);
+  });
+
+  it('does not say that no slice has an endpoint whose port has another name', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'fairlead-explain-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'objects.yaml');
+    const port = (await readFile(SHOP, 'utf8')).replaceAll(
+      'name: http, port: 8080',
+      'name: web, port: 8080',
+    );
+    await writeFile(file, port);
+    const args = [
+      'shop/web',
+      '--why-not',
+      '10.1.3.17',
+      '-f',
+      file,
+      '--node',
+      'node1',
+      '-o',
+      'json',
+    ];
+    const { out } = await runCommand(t, explainCommand(), args);
+    assert.equal(
+      because(JSON.parse(out) as Explanation),
+      'EndpointSlice web-1 has it with port web/TCP, port admin/TCP, and the Service wants port http/TCP',
+    );
+  });
+
+  it('does not advise a client of a ClusterIP to connect to another node', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'fairlead-explain-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'local.yaml');
+    const policy = 'clusterIP: 10.96.0.12\n  internalTrafficPolicy: Local';
+    await writeFile(file, (await readFile(SHOP, 'utf8')).replace('clusterIP: 10.96.0.12', policy));
+    const args = ['ingress/edge', '-f', file, '--node', 'node1', '-o', 'json'];
+    const found = JSON.parse((await runCommand(t, explainCommand(), args)).out) as Explanation;
+    assert.equal(found.code, 'DROPPED_NO_LOCAL_ENDPOINTS');
+    const next = 'run an endpoint on this node, or set internalTrafficPolicy: Cluster';
+    assert.deepEqual(found.next, [next]);
+  });
+
+  it('reads no objects for many questions: the rows are enough', async (t) => {
+    const stdin = Object.getOwnPropertyDescriptor(process, 'stdin');
+    t.after(() => stdin && Object.defineProperty(process, 'stdin', stdin));
+    const value = Readable.from(['shop/search\n']);
+    Object.defineProperty(process, 'stdin', { configurable: true, value });
+    const { out } = await runCommand(t, explainCommand(), [...OFFLINE, '-']);
+    const found = JSON.parse(out) as Explanation;
+    assert.equal(found.cause, 'not known');
+    assert.equal(because(found, 'not known'), undefined);
+  });
+
+  it('says that masquerading is not known without a range of pods', async (t) => {
+    const args = ['shop/web', '-f', SHOP, '--node', 'node1', '--from', 'host', '-o', 'json'];
+    const bare = JSON.parse((await runCommand(t, explainCommand(), args)).out) as Explanation;
+    assert.match(because(bare, 'seen as') ?? '', /^not known: .* --cluster-cidr, or --config/);
+    const others = bare.elsewhere.map(({ more }) => more).join('; ');
+    assert.match(others, /one of 2 endpoints, masquerading not known/);
+    const given: Explanation = await explained(t, 'shop/web', '--from', 'host');
+    assert.match(because(given, 'seen as') ?? '', /^masqueraded: /);
   });
 });
 

@@ -22,11 +22,12 @@ import {
   inquire,
   targetFrom,
 } from './explain/inquire.ts';
-import { caseOf, type Inquiry } from './explain/inquiry.ts';
+import type { Inquiry } from './explain/inquiry.ts';
 import type { WantedProbe } from './explain/proof/probe-kind.ts';
 import { watchFor } from './explain/proof/watch-for.ts';
 import { type WhatIf, whatIfText } from './explain/what-if-view.ts';
 import { applyManifests } from './explain/with-change.ts';
+import { namedCasesOf } from './explain/zero/named-case.ts';
 import { givenFlags } from './kube-proxy-flags.ts';
 import { colours } from './terminal/colour.ts';
 import { printJson, printNote, printPage } from './terminal/print.ts';
@@ -115,7 +116,9 @@ export function explainCommand(): Command {
     const basis = options.with && found.by === 'agent' ? found.apart : found;
     const { probe, watch } = options;
     // A packet meets the rules of now, and not those of a change.
-    const asked = options.with ? { ...options, probe: 'none' as const } : options;
+    const asked = options.with
+      ? { ...options, probe: 'none' as const, areRowsEnough: true }
+      : options;
     const inquiry = await inquire(basis, { text, target, options: asked });
     const { explanation, change } = options.with
       ? await explainWith(inquiry, options.with, {
@@ -148,7 +151,7 @@ async function explainAlone(inquiry: Inquiry, watch: number | undefined): Promis
   if (watch === undefined) {
     return await (inquiry.whyNot ? explainOnce : explainAll)(inquiry, grounds);
   }
-  const { asked, prediction } = caseOf(inquiry, grounds);
+  const [{ asked, prediction }] = await namedCasesOf(inquiry, grounds);
   const { basis } = inquiry;
   const of = { basis, prediction, rows: grounds.rows, timeoutMs: watch };
   const watched = await watchFor(asked, of);
@@ -176,7 +179,7 @@ async function explainLines(request: {
     const target = targetFrom(text);
     const basis = await findBasis(request);
     // Many questions are not to send many packets unless they are wanted.
-    const given = { probe: 'none' as const, ...request.options, from };
+    const given = { probe: 'none' as const, ...request.options, from, areRowsEnough: true };
     const options = probe === undefined ? given : { ...given, probe: lineProbe(probe) };
     const inquiry = await inquire(basis, { text, target, options });
     return await explainAll(inquiry, await groundsFor(inquiry));

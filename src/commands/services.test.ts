@@ -141,3 +141,64 @@ test('shows only Services in the scope, for manifests too', async (context) => {
     await rm(folder, { recursive: true });
   }
 });
+
+const DRAFTS = `
+apiVersion: v1
+kind: Service
+metadata: {name: draft, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: peers, namespace: shop}
+spec: {clusterIP: None, selector: {app: web}, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: mail, namespace: shop}
+spec: {type: ExternalName, externalName: mail.example.com}
+`;
+
+test('names Services of manifests that have no row, and why', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-services-'));
+  try {
+    const objects = join(folder, 'objects.yaml');
+    await writeFile(objects, DRAFTS);
+    for (const form of ['table', 'json']) {
+      const { code, err } = await run(context, '-f', objects, '-o', form);
+      assert.equal(code, 0);
+      assert.match(err, /^not listed: Service shop\/draft has no clusterIP in these manifests: /m);
+      assert.match(err, /^not listed: Service shop\/peers is headless \(clusterIP: None\)/m);
+      assert.match(err, /^not listed: Service shop\/mail is of type ExternalName: .* mail\.exam/m);
+    }
+    const one = await run(context, '-f', objects, 'shop/draft');
+    assert.equal(one.code, 1);
+    assert.match(one.err, /Service shop\/draft has no clusterIP in these manifests/);
+    const port = await run(context, '-f', objects, 'shop/web:nope');
+    assert.match(port.err, /port nope of Service shop\/web does not exist/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('shows no outcome beside an address that is not served, and counts one port as one', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-services-'));
+  try {
+    const [config, objects] = [join(folder, 'config.yaml'), join(folder, 'objects.yaml')];
+    await writeFile(objects, LOCAL_POLICY);
+    await writeFile(config, `${HEAD}mode: nftables\nfairlead: {nodeObject: none}\n`);
+    const { out, err } = await run(context, '--config', config, '-f', objects, 'shop/here');
+    assert.match(out, /10\.96\.9\.9:80 +cluster-ip +- +not served: no Service range/);
+    assert.match(err, /^1 port, as seen from/m);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('says that masquerading is not known without a range of pods', async (context) => {
+  const unknown = /; masquerading not known without --cluster-cidr or --config;/;
+  const bare = await run(context, '--node', 'node1');
+  assert.match(bare.err, unknown);
+  const given = await run(context, '--node', 'node1', '--cluster-cidr', '10.1.0.0/16');
+  assert.doesNotMatch(given.err, unknown);
+});

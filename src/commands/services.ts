@@ -1,16 +1,17 @@
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { scopeText } from '../agent/scope-report.ts';
+import { countText } from '../explain/explain-words.ts';
 import { aboutText } from './basis/about.ts';
-import { type Basis, findBasis } from './basis/basis.ts';
+import { type Basis, findBasis, isPodRangeUnknown } from './basis/basis.ts';
 import { type Answer, answerOf, answerOfObserved, observe } from './basis/basis-answer.ts';
 import { addBasisOptions, type BasisOptions } from './basis/basis-options.ts';
-import { CommandError } from './command-error.ts';
 import type { ObservedNode } from './desired.ts';
 import { givenFlags } from './kube-proxy-flags.ts';
 import { clientsText, isWanted, parseWish, viewText, type Wish } from './services/select-rows.ts';
 import { servicesData } from './services/services-data.ts';
 import { servicesTable, servicesWide } from './services/table-view.ts';
+import { missingError, unlistedNotes } from './services/unlisted.ts';
 import { printData, printJson, printNote, printPage } from './terminal/print.ts';
 
 type Output = 'table' | 'wide' | 'json' | 'yaml';
@@ -19,6 +20,8 @@ interface ServicesOptions extends BasisOptions {
   readonly output: Output;
   readonly watch?: true;
 }
+
+const MASQUERADING_UNKNOWN = 'masquerading not known without --cluster-cidr or --config';
 
 /** `fairlead services`: how a node handles each Service, and why. */
 export function servicesCommand(): Command {
@@ -37,24 +40,30 @@ export function servicesCommand(): Command {
     async (service: string | undefined, options: ServicesOptions) => {
       const basis = await findBasis({ flags: givenFlags(command), options });
       const wish = parseWish(service);
-      if (options.watch) await watch(basis, wish, options.output);
-      else await show(basis, wish, options.output);
+      if (options.watch) await watch(basis, wish, options);
+      else await show(basis, wish, options);
     },
   );
 }
 
-async function show(basis: Basis, wish: Wish, output: Output): Promise<void> {
-  const question = { wish, withCandidates: output !== 'table' };
-  print(await answerOf(basis, question), { basis, wish, output });
+async function show(basis: Basis, wish: Wish, options: ServicesOptions): Promise<void> {
+  const { output } = options;
+  const answer = await answerOf(basis, { wish, withCandidates: output !== 'table' });
+  await assertFound(answer, { basis, wish, options });
+  print(answer, { basis, output });
+  if (wish.service !== undefined) return;
+  for (const note of await unlistedNotes(basis)) printNote(note);
 }
 
 /** The agent has no event stream: changes are read from its cluster. */
-async function watch(basis: Basis, wish: Wish, output: Output): Promise<void> {
+async function watch(basis: Basis, wish: Wish, options: ServicesOptions): Promise<void> {
   const apart = basis.by === 'agent' ? basis.apart : basis;
   const from = { ...apart.from, watch: true } as const;
   const observed = await observe({ ...apart, from });
   try {
-    print(answerOfObserved(observed, { wish }), { basis: apart, wish, output });
+    const answer = answerOfObserved(observed, { wish });
+    await assertFound(answer, { basis: apart, wish, options });
+    print(answer, { basis: apart, output: options.output });
     observed.intake.table.takeChanges();
     observed.onChange(() => printChanges(observed, wish));
     await observed.following;
@@ -63,18 +72,19 @@ async function watch(basis: Basis, wish: Wish, output: Output): Promise<void> {
   }
 }
 
-function print(answer: Answer, how: { basis: Basis; wish: Wish; output: Output }): void {
+async function assertFound(
+  { rows }: Answer,
+  asked: { basis: Basis; wish: Wish; options: ServicesOptions },
+): Promise<void> {
+  const { basis, wish, options } = asked;
+  if (rows.length > 0 || wish.service === undefined) return;
+  throw await missingError(basis, wish, options.context);
+}
+
+function print(answer: Answer, how: { basis: Basis; output: Output }): void {
   const { rows, view, facts } = answer;
-  const { basis, wish, output } = how;
+  const { basis, output } = how;
   const { scope } = basis.config.settings;
-  if (rows.length === 0 && wish.service !== undefined) {
-    const outside = scope === undefined ? '' : ', is outside of fairlead.scope';
-    const message = `Service ${wish.service} does not exist${outside}, or proxies do not serve it`;
-    throw new CommandError(message, {
-      code: 'SERVICE_NOT_FOUND',
-      next: 'run `fairlead services` to list all; proxies do not serve headless and ExternalName Services',
-    });
-  }
   printNote(aboutText(basis.about));
   if (output === 'json') printJson(servicesData(rows, { from: basis.about, facts }));
   else if (output === 'yaml') {
@@ -86,8 +96,10 @@ function print(answer: Answer, how: { basis: Basis; wish: Wish; output: Output }
   } else printPage(output === 'wide' ? servicesWide(rows, facts) : servicesTable(rows, facts));
   if (output !== 'table') return;
   const scoped = scope === undefined ? '' : `scope: ${scopeText(scope)}`;
-  const seen = [viewText(view), scoped, clientsText(facts.clientInterfaces)].filter(Boolean);
-  printNote(`\n${rows.length} ports, ${seen.join('; ')}; -o wide shows why`);
+  const unknown = isPodRangeUnknown(basis, facts) ? MASQUERADING_UNKNOWN : '';
+  const clients = clientsText(facts.clientInterfaces);
+  const seen = [viewText(view), scoped, clients, unknown].filter(Boolean);
+  printNote(`\n${countText(rows.length, 'port')}, ${seen.join('; ')}; -o wide shows why`);
 }
 
 function printChanges({ intake: { table, facts } }: ObservedNode, wish: Wish): void {

@@ -33,6 +33,7 @@ import { type JudgedCase, type Judgement, judge } from './proof/judge.ts';
 import type { NotPermitted, ProvenPacket } from './proof/proof.ts';
 import { nextOf, type RemarkContext, remarksOf } from './remarks.ts';
 import { type AskedEndpoint, whyNot } from './why-not.ts';
+import type { Zeros } from './zero/zeros.ts';
 
 /** A connection, and where it is asked about. */
 export interface AskedCase {
@@ -72,6 +73,7 @@ export function explanationOf(
     readonly left?: LeftInKernel;
     readonly whyNot?: AskedEndpoint;
     readonly remarks?: readonly Remark[];
+    readonly zeros?: Zeros;
     /** A packet, or why there is none. */
     readonly packet?: ProvenPacket | NotPermitted | string;
   },
@@ -99,8 +101,14 @@ export function explanationOf(
     candidates: shares,
     elsewhere: found === undefined ? [] : elsewhereOf(found, { source, to, place }),
     agent: more.agent,
-    remarks: [...verdict.remarks, ...remarksOf(prediction, context), ...(more.remarks ?? [])],
-    next: [...verdict.next, ...nextOf(prediction, context)],
+    remarks: [
+      ...verdict.remarks,
+      ...(more.zeros?.remarks ?? []),
+      ...remarksOf(prediction, context),
+      ...(more.remarks ?? []),
+    ],
+    next: [...verdict.next, ...(more.zeros?.next ?? nextOf(prediction, context))],
+    ...(more.zeros?.cause === undefined ? {} : { cause: more.zeros.cause }),
   };
 }
 
@@ -258,10 +266,12 @@ function moreOf(prediction: Prediction, { source, place }: Asked): string {
   if (prediction.code === 'WOULD_REACH') {
     const { allowedSources } = prediction.frontend;
     const isBySocket = place.madeBy?.(prediction, source.class) === 'socket';
+    const isUnknown = place.isPodRangeUnknown && !prediction.masquerade && source.class !== 'pod';
     const isOpen = allowedSources === undefined || address !== undefined;
     return [
       goalText(prediction),
       ...(prediction.masquerade && !isBySocket ? ['masqueraded'] : []),
+      ...(isUnknown ? ['masquerading not known'] : []),
       ...(isOpen ? [] : [`if its address is in ${allowedSources.join(', ')}`]),
     ].join(', ');
   }

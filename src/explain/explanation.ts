@@ -4,6 +4,7 @@ import type { PredictedAction, PredictedCode } from '../forwarding/answer/predic
 import type { EndpointList, FrontendKind, Protocol, SourceClass } from '../forwarding/model.ts';
 import type { Certainty, Code } from './codes.ts';
 import type { Proof, ProofNeeds } from './proof/proof.ts';
+import type { ZeroCause } from './zero/zero-cause.ts';
 
 /** What happens to a new connection, and why: the same for text, JSON and every mode. */
 export interface Explanation {
@@ -37,6 +38,8 @@ export interface Explanation {
   readonly beyond?: Beyond;
   /** What to do. */
   readonly next: readonly string[];
+  /** Why no endpoint serves; undefined: one does, or another line says why. */
+  readonly cause?: ZeroCause;
 }
 
 /** A packet left this machine for another node, and what happened there this machine cannot see. */

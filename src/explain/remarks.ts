@@ -78,7 +78,8 @@ function reaching(
   const { allowedSources } = frontend;
   const own = source.address ?? "the client's address";
   const by = place.madeBy?.(prediction, source.class);
-  const seen = seenText({ masquerade, by, own, shares });
+  const isUnknown = place.isPodRangeUnknown && !masquerade && source.class !== 'pod';
+  const seen = isUnknown ? UNKNOWN_SOURCE : seenText({ masquerade, by, own, shares });
   const seconds = affinitySeconds.toLocaleString('en-US');
   return [
     ...remark(true, 'seen as', seen),
@@ -110,6 +111,9 @@ function reaching(
     ...remark(relayed === true, 'relay', 'the agent accepts it on loopback, and copies the bytes'),
   ];
 }
+
+const UNKNOWN_SOURCE =
+  "not known: the client's address, or one of this node. Masquerading depends on the range of pods: --cluster-cidr, or --config with the node's configuration";
 
 const ITSELF = {
   rules: 'an endpoint that reaches itself is masqueraded',
@@ -151,9 +155,11 @@ export function nextOf(prediction: Prediction, { shares, to }: RemarkContext): r
       return [`kubectl -n ${prediction.row.id.namespace} get ${what}`];
     }
     case 'DROPPED_NO_LOCAL_ENDPOINTS':
-      return [
-        `connect to a node that has an endpoint, run one here, or set ${policyField(prediction.frontend)}: Cluster`,
-      ];
+      return prediction.frontend.kind === 'cluster-ip'
+        ? ['run an endpoint on this node, or set internalTrafficPolicy: Cluster']
+        : [
+            'connect to a node that has an endpoint, run one here, or set externalTrafficPolicy: Cluster',
+          ];
     case 'DROPPED_SOURCE_RANGE':
       return ['add the client to loadBalancerSourceRanges, or connect to the cluster IP'];
     case 'NOT_SERVED':

@@ -10,6 +10,7 @@ import {
   servicePortName,
 } from '../forwarding/model.ts';
 import { frontendName } from './explain-words.ts';
+import { hasNoEndpoints } from './zero/other-family.ts';
 
 /** What is asked for, as it is written on the command line. */
 export type Target =
@@ -145,9 +146,11 @@ function isWanted(
 
 /** `shop/web:http (10.96.0.10:80)` for each. */
 export function portsOf(rows: readonly Forwarding[]): readonly string[] {
-  return rows.map(({ id, frontends }) => {
+  return rows.map((row) => {
+    const { id, frontends } = row;
     const [first] = frontends;
-    const where = first === undefined ? '' : ` (${frontendName(first, id.protocol)})`;
+    const empty = hasNoEndpoints(row) ? ', no endpoints' : '';
+    const where = first === undefined ? '' : ` (${frontendName(first, id.protocol)}${empty})`;
     return `${servicePortName(id)}${where}`;
   });
 }

@@ -1,6 +1,7 @@
 import type { EndpointShare } from '../forwarding/answer/endpoint-shares.ts';
 import type { Code } from './codes.ts';
 import type { Remark } from './explanation.ts';
+import { reasonRemarks, type ZeroReason } from './zero/zero-reason.ts';
 
 /** An endpoint that was asked for. */
 export interface AskedEndpoint {
@@ -10,6 +11,8 @@ export interface AskedEndpoint {
   readonly addresses: readonly string[];
   /** What its Pod object says of its readiness; undefined: not read. */
   readonly podSays?: string;
+  /** Why no EndpointSlice has it; undefined: one has. */
+  readonly absence?: ZeroReason;
 }
 
 export interface WhyNot {
@@ -33,15 +36,11 @@ export function whyNot(
   const [namespace, pod] = asked.name.split('/');
   const next = pod === undefined ? [] : [`kubectl -n ${namespace} describe pod ${pod}`];
   if (first === undefined) {
-    const sentence = `${nameOf(asked)} is not in an EndpointSlice of ${service}`;
-    const text =
-      'no EndpointSlice has it: its labels do not match the selector, or it has no such port';
-    return {
-      code: 'NOT_SELECTED',
-      sentence,
-      remarks: [{ topic: 'because', text }, ...podSays],
-      next,
-    };
+    const sentence = `${nameOf(asked)} is no endpoint of ${service}`;
+    const { absence } = asked;
+    const because = absence === undefined ? [] : reasonRemarks(absence);
+    const remarks = [...because, ...podSays];
+    return { code: 'NOT_SELECTED', sentence, remarks, next: absence?.next ?? next };
   }
   const chosen = own.find(({ selected }) => selected);
   if (chosen !== undefined) {

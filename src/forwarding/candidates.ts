@@ -12,6 +12,9 @@ export interface Candidate {
   readonly local: boolean;
   readonly state: 'ready' | 'terminating' | 'not ready' | 'gone';
   readonly verdicts: Readonly<Record<EndpointList, Verdict>>;
+  /** Topology hints, obeyed or not; undefined: none. */
+  readonly zoneHints?: readonly string[];
+  readonly nodeHints?: readonly string[];
 }
 
 export type Verdict =
@@ -55,6 +58,8 @@ export function candidatesOf(asked: {
       cluster: need.cluster ? clusterVerdict(candidate, chosen) : 'list not used',
       local: need.local ? localVerdict(candidate, chosen, view) : 'list not used',
     },
+    ...(candidate.zoneHints.length === 0 ? {} : { zoneHints: candidate.zoneHints }),
+    ...(candidate.nodeHints.length === 0 ? {} : { nodeHints: candidate.nodeHints }),
   }));
 }
 

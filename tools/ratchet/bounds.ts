@@ -4,12 +4,12 @@
  */
 export const BOUNDS = {
   /** Lines of src that remain when every wing is off. */
-  coreLines: 56_800,
+  coreLines: 59_400,
   /** Lines of all of src; tests and folders called testing are not counted. */
-  srcLines: 104_900,
-  srcFiles: 1_110,
+  srcLines: 107_500,
+  srcFiles: 1_140,
   /** Words of README.md and docs/. */
-  docWords: 163_500,
+  docWords: 164_500,
 } as const;
 
 export type Weighed = Record<keyof typeof BOUNDS, number>;

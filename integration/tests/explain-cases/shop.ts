@@ -24,6 +24,7 @@ export function caseObjects(of: {
   readonly near: At;
   readonly far: At;
 }): object {
+  const reviews = { address: '10.244.4.12', node: 'node4', isReady: false } as const;
   const late = { address: '10.244.8.40', node: 'node8', isReady: false } as const;
   const both: readonly Endpoint[] = [
     { address: of.near.ipv4, node: 'node1', pod: 'web-x2x4' },
@@ -36,8 +37,8 @@ export function caseObjects(of: {
       node(),
       service('shop/web', { clusterIP: WEB }),
       slice('shop/web', [...both, { ...late, pod: 'web-q1wd' }]),
-      service('shop/reviews', { clusterIP: '10.96.0.11' }),
-      slice('shop/reviews', [{ address: '10.244.4.12', node: 'node4', isReady: false }]),
+      service('shop/reviews', { clusterIP: '10.96.0.11', selector: { app: 'reviews' } }),
+      slice('shop/reviews', [reviews]),
       balancer('shop/admin', ADMIN, {
         clusterIP: '10.96.0.13',
         loadBalancerSourceRanges: ['172.16.0.0/16'],
@@ -54,6 +55,7 @@ export function caseObjects(of: {
       ]),
       pod('cart-6f4d', { address: of.client.ipv4, node: 'node1' }),
       pod('web-q1wd', late),
+      pod('reviews-5c7d', reviews),
     ],
   };
 }
@@ -108,12 +110,13 @@ function slice(path: string, endpoints: readonly Endpoint[]): object {
 }
 
 function pod(name: string, { address, node: nodeName, isReady: ready = true }: Endpoint): object {
-  const message = 'containers with unready status: [web]';
+  const [app = ''] = name.split('-');
+  const message = `containers with unready status: [${app}]`;
   const not = { type: 'Ready', status: 'False', reason: 'ContainersNotReady', message };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { namespace: 'shop', name },
+    metadata: { namespace: 'shop', name, labels: { app } },
     spec: { nodeName },
     status: {
       podIP: address,

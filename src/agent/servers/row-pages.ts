@@ -1,3 +1,4 @@
+import { backingOf } from '../../forwarding/backing.ts';
 import { candidatesOf } from '../../forwarding/candidates.ts';
 import type { ServicePortId } from '../../forwarding/model.ts';
 import type { ForwardingTable } from '../../forwarding/table.ts';
@@ -113,7 +114,8 @@ export class RowPages {
       const slices = table.slicesOf(name);
       const candidates = candidatesOf({ service, slices, id, view: table.view });
       const kernel = this.#stateOf?.(id);
-      return { forwarding, candidates, ...(kernel === undefined ? {} : { kernel }) };
+      const backing = backingOf(service, slices, id.family);
+      return { forwarding, candidates, backing, ...(kernel === undefined ? {} : { kernel }) };
     });
   }
 }

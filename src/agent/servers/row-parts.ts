@@ -1,3 +1,4 @@
+import type { Backing } from '../../forwarding/backing.ts';
 import type { Candidate } from '../../forwarding/candidates.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import type { RowState } from '../row-state.ts';
@@ -8,6 +9,8 @@ export interface PagedRow {
   readonly candidates?: readonly Candidate[];
   /** Absent in the answer of an older version. */
   readonly kernel?: RowState;
+  /** With the candidates; absent in the answer of an older version. */
+  readonly backing?: Backing;
   /** More of the row before: its lists begin where those ended. */
   readonly isContinued?: true;
 }

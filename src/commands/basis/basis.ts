@@ -5,6 +5,7 @@ import type { FlagName } from '../../config/flags/flag-table.ts';
 import type { GivenFlags } from '../../config/flags/read.ts';
 import { buildConfig, type LoadedConfig, loadConfig, overlaid } from '../../config/load-config.ts';
 import type { ModeName } from '../../config/modes.ts';
+import type { NodeFacts } from '../../dataplanes/contract.ts';
 import type { SourceOptions } from '../open-source.ts';
 import { printWarning } from '../terminal/print.ts';
 import type { About } from './about.ts';
@@ -129,6 +130,21 @@ function sourceBasis(
       ...(given.length === 0 ? {} : { flags: given }),
     },
   };
+}
+
+/**
+ * Whether nobody has said which addresses pods have: a configuration without a range is an answer,
+ * defaults are none.
+ */
+export function isPodRangeUnknown(
+  { about, config }: Basis,
+  { podDetection }: Pick<NodeFacts, 'podDetection'>,
+): boolean {
+  const isKnown = podDetection.IPv4 !== undefined || podDetection.IPv6 !== undefined;
+  const { by } = config.settings.localTraffic;
+  return (
+    !isKnown && (by === 'NodeCIDR' || (by === 'ClusterCIDR' && about.configuration === 'defaults'))
+  );
 }
 
 /** `--cluster-cidr 10.1.0.0/16`; the file is named apart, and the node in every line. */

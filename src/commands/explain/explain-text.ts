@@ -19,6 +19,7 @@ const MARGIN = '  ';
 /** Where the text of a line begins. */
 const COLUMN = 17;
 const LEAST_TEXT_WIDTH = 20;
+const CONTINUED = ' \\';
 
 /** The code and one sentence, the reasons, the way of a packet, and whatever else matters. */
 export function explanationText(explanation: Explanation, form: Form): string {
@@ -37,7 +38,7 @@ export function explanationText(explanation: Explanation, form: Form): string {
     ...factLines('kernel', kernelText(explanation), form),
     ...troubleLines(explanation, form),
     ...(way.length === 0 ? proof : []),
-    ...explanation.next.flatMap((text) => factLines('next', text, form)),
+    ...explanation.next.flatMap((text) => nextLines(text, form)),
   ].join('\n');
 }
 
@@ -75,6 +76,17 @@ function headline(
 function paintOf(exit: ExitName, colours: Colours): (text: string) => string {
   if (exit === 'reaches') return colours.green;
   return exit === 'notProven' ? colours.yellow : colours.red;
+}
+
+/** A command is continued as a shell continues it, or not broken at all, so that it can be pasted. */
+function nextLines(text: string, form: Form): string[] {
+  const room = form.width - COLUMN - CONTINUED.length;
+  if (!text.startsWith('kubectl ')) return factLines('next', text, form);
+  if (text.split(' ').some((word) => word.length > room)) {
+    return factLines('next', text, { ...form, width: Number.POSITIVE_INFINITY });
+  }
+  const lines = factLines('next', text, { ...form, width: form.width - CONTINUED.length });
+  return lines.map((line, index) => (index < lines.length - 1 ? `${line}${CONTINUED}` : line));
 }
 
 /** `  topic    text`, the text continued in its column. */

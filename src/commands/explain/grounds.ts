@@ -1,7 +1,7 @@
 import type { Place } from '../../forwarding/answer/place.ts';
 import type { Forwarding } from '../../forwarding/model.ts';
 import { modeNamed } from '../../modes/mode-registry.ts';
-import type { Basis, SourceBasis } from '../basis/basis.ts';
+import { type Basis, isPodRangeUnknown, type SourceBasis } from '../basis/basis.ts';
 import {
   type Answer,
   answerOf,
@@ -65,6 +65,7 @@ async function placeOf({ view, facts }: Answer, basis: Basis): Promise<Place> {
     view,
     facts,
     machineAddresses: isHere ? interfaceAddresses() : [],
+    ...(isPodRangeUnknown(basis, facts) ? { isPodRangeUnknown: true } : {}),
     ...(leavesAlone === undefined ? {} : { leavesAlone }),
     ...(unevenChoice === undefined ? {} : { unevenChoice: unevenChoice(settings) }),
     ...(madeBy === undefined ? {} : { madeBy: madeBy(facts) }),

@@ -19,11 +19,13 @@ import { visible } from '../terminal/visible.ts';
 import { EachAsker } from './ask-each.ts';
 import { readFrom } from './from.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
-import { caseOf, casesOf, type Inquiry, type PredictedCase } from './inquiry.ts';
+import type { Inquiry, PredictedCase } from './inquiry.ts';
 import { leftInKernel } from './left-in-kernel.ts';
 import { type Pod, podOfCluster, podOfManifests } from './pod-of-cluster.ts';
 import { packetFor } from './proof/packet.ts';
 import type { WantedProbe } from './proof/probe-kind.ts';
+import { namedCasesOf } from './zero/named-case.ts';
+import { withAbsence, zerosFor } from './zero/zeros-for.ts';
 
 /** What is asked besides the target. */
 export interface AskOptions {
@@ -36,6 +38,8 @@ export interface AskOptions {
   readonly size?: number;
   /** Context of the kubeconfig that Pods are read with. */
   readonly context?: string;
+  /** No more is read than the rows: for many questions, and for objects that exist nowhere yet. */
+  readonly areRowsEnough?: boolean;
 }
 
 export function targetFrom(text: string): Target {
@@ -62,11 +66,13 @@ export async function inquire(
     });
   };
   const from = await readFrom(options.from, find);
-  const { probe, at, each, size } = options;
-  if (options.whyNot === undefined) return { basis, text, target, from, probe, at, each, size };
+  const { probe, at, each, size, context } = options;
+  const around = options.areRowsEnough ? {} : { around: { context, found: new Map() } };
+  const inquiry = { basis, text, target, from, probe, at, each, size, ...around };
+  if (options.whyNot === undefined) return inquiry;
   const whyNot = await askedEndpoint(options.whyNot, target, find);
   // A packet goes to any endpoint.
-  return { basis, text, target, from, whyNot, probe: 'none', at };
+  return { ...inquiry, whyNot, probe: 'none' };
 }
 
 /** Manifests have what they have; of a cluster pods are read with the person's own credentials. */
@@ -104,7 +110,7 @@ const MOST_PROVEN = 6;
 export async function explainAll(inquiry: Inquiry, grounds: Grounds): Promise<Explanation> {
   const all: Explanation[] = [];
   const endpoints = new EachAsker(inquiry, grounds, (one) => explainCase(inquiry, grounds, one));
-  for (const [index, each] of casesOf(inquiry, grounds).entries()) {
+  for (const [index, each] of (await namedCasesOf(inquiry, grounds)).entries()) {
     const given = index < MOST_PROVEN ? undefined : `only ${MOST_PROVEN} addresses are asked: --at`;
     const whole = await explainCase(inquiry, grounds, { ...each, ...(given ? { given } : {}) });
     all.push(await endpoints.refine(whole, each));
@@ -118,7 +124,7 @@ export async function explainOnce(
   grounds: Grounds,
   given?: ProvenPacket | NotPermitted | string,
 ): Promise<Explanation> {
-  const first = caseOf(inquiry, grounds);
+  const [first] = await namedCasesOf(inquiry, grounds);
   return await explainCase(inquiry, grounds, { ...first, ...(given ? { given } : {}) });
 }
 
@@ -133,12 +139,17 @@ async function explainCase(
   }: PredictedCase & { readonly given?: ProvenPacket | NotPermitted | string },
 ): Promise<Explanation> {
   const { rows } = grounds;
-  const { basis, whyNot } = inquiry;
+  const { basis } = inquiry;
   const row = 'row' in prediction ? prediction.row : undefined;
   const all = row ? await grounds.details(`${row.id.namespace}/${row.id.service}`) : [];
   const own = all.find(
     ({ forwarding }) => row && servicePortKey(forwarding.id) === servicePortKey(row.id),
   );
+  const around = { prediction, rows: all, view: grounds.place.view };
+  const whyNot = await withAbsence(inquiry, around);
+  // Why this endpoint is missing says more than why all are.
+  const isAbsent = whyNot?.absence !== undefined;
+  const zeros = isAbsent ? { remarks: [], next: [] } : await zerosFor(inquiry, around);
   const packet = given ?? (await packetFor(asked, { ...inquiry, prediction, rows }));
   const left = await leftInKernel(basis);
   return explanationOf(asked, prediction, {
@@ -146,6 +157,7 @@ async function explainCase(
     agent: await askAgentWord(basis, own?.kernel),
     ...(left === undefined ? {} : { left }),
     ...(whyNot === undefined ? {} : { whyNot }),
+    zeros,
     ...(packet === undefined ? {} : { packet }),
   });
 }

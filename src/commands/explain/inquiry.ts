@@ -1,6 +1,7 @@
 import { type AskedCase, predictionFor } from '../../explain/explain.ts';
 import { goalsOf, type Target } from '../../explain/target.ts';
 import type { AskedEndpoint } from '../../explain/why-not.ts';
+import type { Surroundings } from '../../explain/zero/surroundings.ts';
 import type { Place } from '../../forwarding/answer/place.ts';
 import type { Prediction } from '../../forwarding/answer/prediction.ts';
 import type { Forwarding, SourceClass } from '../../forwarding/model.ts';
@@ -25,6 +26,12 @@ export interface Inquiry {
   readonly size?: number | undefined;
   /** `--each`: the endpoints one by one. Undefined: where the first packet calls for it. */
   readonly each?: true | undefined;
+  /** Objects around a Service may be read to say why something is missing; undefined: not. */
+  readonly around?: {
+    readonly context?: string | undefined;
+    /** By `namespace/name`, what was read: the rows of a Service lack the same. */
+    readonly found: Map<string, Promise<Surroundings>>;
+  };
 }
 
 /** A connection that is asked about, and what the rows say of it. */
@@ -33,11 +40,14 @@ export interface PredictedCase {
   readonly prediction: Prediction;
 }
 
-/** Every connection that is asked about: at least one, in the order of the rows. Throws CommandError. */
-export function casesOf(inquiry: Inquiry, grounds: Grounds): readonly PredictedCase[] {
+/** Every connection that is asked about, in the order of the rows. Throws CommandError. */
+export function casesOf(
+  inquiry: Inquiry,
+  grounds: Grounds,
+): readonly [PredictedCase, ...PredictedCase[]] {
   const { rows, place } = grounds;
   const { basis, text, from } = inquiry;
-  return goalsFor(inquiry, grounds).map(({ to, at }) => {
+  const cases = goalsFor(inquiry, grounds).map(({ to, at }) => {
     const asked: AskedCase = {
       target: text,
       to,
@@ -48,13 +58,9 @@ export function casesOf(inquiry: Inquiry, grounds: Grounds): readonly PredictedC
     };
     return { asked, prediction: predictionFor(asked, rows) };
   });
-}
-
-/** The first of them, where only one can be asked. */
-export function caseOf(inquiry: Inquiry, grounds: Grounds): PredictedCase {
-  const [first] = casesOf(inquiry, grounds);
+  const [first, ...others] = cases;
   if (first === undefined) throw new RangeError('a name stands for no address');
-  return first;
+  return [first, ...others];
 }
 
 type Goal = Pick<AskedCase, 'to' | 'at'>;

@@ -9,15 +9,10 @@ import {
   recordAt,
   textAt,
 } from '../../cluster/json.ts';
-import { readDocuments } from '../../cluster/manifests/documents.ts';
-import {
-  findManifests,
-  readManifest,
-  STANDARD_INPUT,
-} from '../../cluster/manifests/manifest-files.ts';
 import { RestClient } from '../../cluster/rest-client.ts';
 import { CommandError } from '../command-error.ts';
 import { accessOf, type SourceOptions } from '../open-source.ts';
+import { objectsOfManifests } from './manifest-objects.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -90,37 +85,20 @@ export async function podOfCluster(
   }
 }
 
-/** Lists can be nested, and YAML anchors can make cycles. */
-const MOST_NESTED = 4;
-
 /**
  * A Pod of manifests: by its object, else by the endpoint of an EndpointSlice that names it.
- * Undefined: neither is there. Standard input has been read already, and is left out.
+ * Undefined: neither is there.
  */
 export async function podOfManifests(
   name: string,
   paths: readonly string[],
 ): Promise<Pod | undefined> {
-  const files = await findManifests(paths.filter((path) => path !== STANDARD_INPUT));
-  const texts = await Promise.all(files.map(readManifest));
-  const objects = texts
-    .flatMap(({ text }) => (text === undefined ? [] : readDocuments(text)))
-    .flatMap((document) => ('value' in document ? objectsIn(document.value) : []));
+  const objects = await objectsOfManifests(paths);
   const pod = objects
     .filter((each) => textAt(each, 'kind') === 'Pod')
     .map(readPod)
     .find((each) => each.name === name);
   return pod ?? podOfSlices(name, objects);
-}
-
-function objectsIn(value: unknown, depth = 0): readonly JsonRecord[] {
-  if (!isRecord(value) || depth > MOST_NESTED) return [];
-  const kind = textAt(value, 'kind');
-  if (!kind.endsWith('List')) return [value];
-  const inside = kind.slice(0, -'List'.length);
-  return arrayAt(value, 'items').flatMap((item) =>
-    objectsIn(isRecord(item) && inside !== '' ? { kind: inside, ...item } : item, depth + 1),
-  );
 }
 
 function podOfSlices(name: string, objects: readonly JsonRecord[]): Pod | undefined {

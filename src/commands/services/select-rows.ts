@@ -1,5 +1,6 @@
 import type { RowState } from '../../agent/row-state.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
+import { type Backing, backingOf } from '../../forwarding/backing.ts';
 import { type Candidate, candidatesOf } from '../../forwarding/candidates.ts';
 import { endpointKey } from '../../forwarding/endpoints.ts';
 import type {
@@ -24,6 +25,8 @@ export interface Row {
   readonly candidates: readonly Candidate[];
   /** As the agent says; undefined: no agent was asked, or not for candidates. */
   readonly kernel?: RowState;
+  /** Undefined: as for the candidates, or an older agent does not say. */
+  readonly backing?: Backing;
 }
 
 export function parseWish(text: string | undefined): Wish {
@@ -39,7 +42,7 @@ export function rowsOf(table: ForwardingTable, wish: Wish): Row[] {
     table
       .ofService(name)
       .filter((forwarding) => isWanted(wish, forwarding))
-      .map((forwarding) => ({ forwarding, candidates: candidates(table, name, forwarding) })),
+      .map((forwarding) => rowOf(table, name, forwarding)),
   );
 }
 
@@ -50,10 +53,13 @@ export function isWanted(wish: Wish, forwarding: Forwarding | undefined): boolea
   return isService && (wish.port === undefined || wish.port === port);
 }
 
-function candidates(table: ForwardingTable, name: string, { id }: Forwarding): Candidate[] {
+function rowOf(table: ForwardingTable, name: string, forwarding: Forwarding): Row {
   const service = table.service(name);
-  if (!service) return [];
-  return candidatesOf({ service, slices: table.slicesOf(name), id, view: table.view });
+  if (!service) return { forwarding, candidates: [] };
+  const { id } = forwarding;
+  const slices = table.slicesOf(name);
+  const candidates = candidatesOf({ service, slices, id, view: table.view });
+  return { forwarding, candidates, backing: backingOf(service, slices, id.family) };
 }
 
 /** `10.96.0.1:80`, `[fd00::1]:80` or `node port 30080`. */

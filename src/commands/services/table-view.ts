@@ -51,9 +51,18 @@ function linesOf(row: Row, facts: NodeFacts): string[][] {
     index === 0 ? portText(forwarding) : '',
     frontendText(frontend),
     frontend.kind,
-    ...servedSources(facts).map((source) => outcomeCell(frontend.outcomes[source], forwarding)),
+    ...servedSources(facts).map((source) => cellOf(frontend, source, forwarding)),
     notes(frontend, forwarding, facts),
   ]);
+}
+
+/** What is not served has no outcome here. */
+function cellOf(
+  { notServed, outcomes }: Frontend,
+  source: SourceClass,
+  forwarding: Forwarding,
+): string {
+  return notServed === undefined ? outcomeCell(outcomes[source], forwarding) : '-';
 }
 
 function notes(frontend: Frontend, forwarding: Forwarding, facts: NodeFacts): string {

@@ -57,6 +57,8 @@ export interface Place {
   readonly facts: PlaceFacts;
   /** Addresses of the machine, canonical, as far as they are known. */
   readonly machineAddresses: readonly string[];
+  /** Nothing says which addresses pods have, so that it is not known who is masqueraded. */
+  readonly isPodRangeUnknown?: true;
   /** Undefined: the mode's rules do all that the policy says. */
   readonly leavesAlone?: LeftAlone;
   /**

@@ -109,7 +109,9 @@ export class NodeData implements ViewData {
     const { runFolder } = this.#options;
     const target = targetFrom(text);
     const basis = await findBasis({ flags: new Map(), options: { runFolder } });
-    const inquiry = await inquire(basis, { text, target, options: { from, probe } });
+    // Who opens the page has no rights of their own to read pods with.
+    const options = { from, probe, areRowsEnough: true };
+    const inquiry = await inquire(basis, { text, target, options });
     return await explainAll(inquiry, await groundsFor(inquiry));
   }
 
