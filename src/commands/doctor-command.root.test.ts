@@ -142,7 +142,10 @@ describe('fairlead doctor', () => {
     const report = JSON.parse(out.replace(/exit 1\n$/, '')) as Report;
     assert.equal(report.verdict, 'incomplete');
     const unasked = report.results.filter(({ level }) => level === 'unasked');
-    assert.deepEqual([...new Set(unasked.map(({ code }) => code))], ['NOT_PERMITTED']);
+    assert.deepEqual(
+      [...new Set(unasked.map(({ code }) => code))],
+      ['RULES_UNREAD', 'NOT_PERMITTED'],
+    );
     assert.ok(unasked.every(({ next }) => next?.includes('as root')));
     assert.ok(unasked.some(({ check }) => check === 'foreign-chains'));
     assert.ok(report.results.some(({ check, level }) => check === 'ip-forward' && level === 'ok'));

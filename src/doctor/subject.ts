@@ -12,12 +12,22 @@ export interface Subject {
   readonly agent: AgentState;
   /** Undefined: no agent answers, so it is not known what this node should serve. */
   readonly node: ServedNode | undefined;
+  /** What an agent has left in the kernel; read only where none runs. */
+  readonly leftInKernel: () => Promise<LeftInKernel>;
   /** Links, and where the endpoints are; read once for all checks. */
   readonly places: () => Promise<Places>;
   /** All modes that this version can run. */
   readonly modes: readonly ModeAbout[];
   /** The mode that is used, or would be by default. */
   readonly usedMode: string;
+}
+
+/** What the parts of all modes have in the kernel. */
+export interface LeftInKernel {
+  /** Such as `2 tables`. */
+  readonly objects: readonly string[];
+  /** Parts that could not be read, and why. */
+  readonly unread: readonly string[];
 }
 
 export type AgentState =

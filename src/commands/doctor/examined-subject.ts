@@ -13,6 +13,7 @@ import type { Mode } from '../../modes/mode.ts';
 import { allModes } from '../../modes/mode-registry.ts';
 import { findBasis } from '../basis/basis.ts';
 import { assertSameNetwork, persistentDifferences } from '../diff/persistent-differences.ts';
+import { leftInKernel } from './left-in-kernel.ts';
 
 /** What the agent said, and what the checks are about. */
 export interface Patient {
@@ -36,18 +37,26 @@ export async function readPatient(runFolder: string): Promise<Patient> {
     };
     const { pid, mode } = agent;
     const state: AgentState = { state: 'answers', pid, conditions: status.conditions };
-    return { subject: await subjectOf({ agent: state, node, usedMode: mode }), agent, status };
+    return {
+      subject: await subjectOf({ agent: state, node, usedMode: mode }, runFolder),
+      agent,
+      status,
+    };
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
     const agent = silentState(error);
-    const subject = await subjectOf({ agent, node: undefined, usedMode: DEFAULT_MODE });
+    const subject = await subjectOf({ agent, node: undefined, usedMode: DEFAULT_MODE }, runFolder);
     return { subject, agent: undefined, status: undefined };
   }
 }
 
-async function subjectOf(asked: Pick<Subject, 'agent' | 'node' | 'usedMode'>): Promise<Subject> {
+async function subjectOf(
+  asked: Pick<Subject, 'agent' | 'node' | 'usedMode'>,
+  runFolder: string,
+): Promise<Subject> {
   return {
     ...asked,
+    leftInKernel: () => leftInKernel(runFolder),
     sysctls: kernelSysctls(),
     places: once(() => readPlaces(asked.node?.rows ?? [])),
     modes: (await allModes()).map(modeAbout),

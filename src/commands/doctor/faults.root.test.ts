@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { STATUS_SOCKET } from '../../config/run-folder.ts';
 import { enterOwnNetwork, ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { type ChildProgram, startChild } from '../../linux/testing/child-program.ts';
+import { readPatient } from './examined-subject.ts';
 import {
   type Agent,
   complaints,
@@ -373,5 +375,16 @@ describe('doctor on a node with an agent', () => {
     assert.deepEqual(await complaints(agent.runFolder), ['problem AGENT_DEAD']);
     // An agent of another folder was here before.
     assert.deepEqual(await complaints('/nonexistent'), ['problem AGENT_DEAD']);
+  });
+
+  it('says that the kernel has no rules after a flush, and is silent after cleanup', async () => {
+    run(['nft', 'flush', 'ruleset']);
+    const { subject } = await readPatient(agent.runFolder);
+    assert.deepEqual(await subject.leftInKernel(), { objects: [], unread: [] });
+    assert.deepEqual(await complaints(agent.runFolder), ['problem AGENT_DEAD']);
+    const cleanup = ['cleanup', '--mode', 'nftables', '--run-folder', agent.runFolder];
+    run([process.execPath, join(import.meta.dirname, '../../main.ts'), ...cleanup]);
+    assert.ok(!existsSync(join(agent.runFolder, STATUS_SOCKET)));
+    assert.deepEqual(await complaints(agent.runFolder), ['note AGENT_ABSENT']);
   });
 });
