@@ -117,7 +117,8 @@ export interface HistoryEntry {
   text: string;
   /** Undefined: not in the kernel yet, or the kernel has no part in it. */
   settled: Settled | undefined;
-  settledAtMs: number | undefined;
+  /** Of those that are counted in it, the longest. */
+  settledAfterMs: number | undefined;
   /** It happened again; undefined: it did not. */
   again: { readonly count: number; readonly lastAtMs: number } | undefined;
   /** Bytes of memory, about. */

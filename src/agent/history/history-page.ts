@@ -117,7 +117,7 @@ function dated(
   entry: HistoryEntry,
   { nowMs, dateOf }: { readonly nowMs: number; readonly dateOf: (atMs: number) => number },
 ): DatedEntry {
-  const { seq, service, atMs, settled, settledAtMs, again } = entry;
+  const { seq, service, atMs, settled, settledAfterMs, again } = entry;
   const what = unpack(entry.text);
   const kernel =
     settled ?? (awaitsKernel(entry) || what.kind === 'repaired' ? 'waiting' : undefined);
@@ -128,7 +128,7 @@ function dated(
     ageMs: Math.round(nowMs - atMs),
     what,
     ...(kernel === undefined ? {} : { kernel }),
-    ...(settledAtMs === undefined ? {} : { settledAfterMs: settledAtMs - atMs }),
+    ...(settledAfterMs === undefined ? {} : { settledAfterMs }),
     ...(again === undefined
       ? {}
       : { again: { count: again.count, lastAtMs: dateOf(again.lastAtMs) } }),

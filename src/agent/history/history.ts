@@ -49,6 +49,7 @@ const MOST_OPEN_FLOWS = 256;
 const ENTRY_BYTES = 290;
 const MOST_NAMED = 16;
 const LONGEST_TEXT = 300;
+const MOST_WAITING = 64;
 
 /** What this node learned and did, newest last, in a bounded room. */
 export class History {
@@ -59,8 +60,12 @@ export class History {
   #facts: NodeFacts | undefined;
   /** Entries that ended flows of the last second are added to, by Service and reason. */
   readonly #flows = new Map<string, { readonly entry: HistoryEntry; what: FlowsHappening }>();
-  /** Repairs whose rows are not written yet. */
-  #repairs: HistoryEntry[] = [];
+  /** Repairs whose rows are not written yet, and when they were needed. */
+  readonly #repairs = new Map<HistoryEntry, number>();
+  /** Differences that an inspection found and could not repair, and since when. */
+  readonly #unrepaired = new Map<HistoryEntry, number>();
+  /** The first external change that no inspection has followed yet. */
+  #disturbedAtMs: number | undefined;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -101,7 +106,7 @@ export class History {
     },
     onFirstSync: () => this.#firstSync(),
     onStep: ({ pendingCount, failedCount }) => {
-      if (pendingCount <= failedCount) this.#repaired();
+      if (pendingCount <= failedCount) this.#repaired(this.#repairs);
     },
     onStepFailed: (failure) => this.#rejected(failure),
     onDrift: (drift) => this.#drift(drift),
@@ -140,6 +145,7 @@ export class History {
   }
 
   #drift({ what, by, isOwn }: Drift): void {
+    this.#disturbedAtMs ??= this.#nowMs();
     this.#noteOnce('', {
       kind: 'drift',
       what: shortened(what, LONGEST_TEXT),
@@ -148,13 +154,11 @@ export class History {
     });
   }
 
-  #inspected({
-    reason,
-    differences,
-    differenceCount,
-    wrongCount,
-    writeCount,
-  }: InspectionReport): void {
+  #inspected(report: InspectionReport): void {
+    const { reason, differences, differenceCount, wrongCount, writeCount } = report;
+    const sinceMs = this.#disturbedAtMs ?? report.atMs - report.durationMs;
+    this.#disturbedAtMs = undefined;
+    if (writeCount > 0 || differenceCount === 0) this.#repaired(this.#unrepaired);
     if (reason === 'start' || (differenceCount === 0 && wrongCount === 0 && writeCount === 0))
       return;
     const objects = differences
@@ -168,18 +172,18 @@ export class History {
       differences: { ...namesOf(objects, MOST_NAMED), count: differenceCount },
       services: [...services].slice(0, MOST_NAMED),
     });
-    if (wrongCount > 0) {
-      if (!this.#repairs.includes(entry)) this.#repairs.push(entry);
-      return;
-    }
-    this.#mark(entry, { settled: 'kernel', atMs: this.#nowMs() });
+    entry.settled = undefined;
+    const waiting = wrongCount === 0 && writeCount === 0 ? this.#unrepaired : this.#repairs;
+    if (!waiting.has(entry) && waiting.size < MOST_WAITING) waiting.set(entry, sinceMs);
+    if (wrongCount === 0) this.#repaired(this.#repairs);
   }
 
-  #repaired(): void {
-    if (this.#repairs.length === 0) return;
+  #repaired(waiting: Map<HistoryEntry, number>): void {
     const atMs = this.#nowMs();
-    for (const entry of this.#repairs) this.#mark(entry, { settled: 'kernel', atMs });
-    this.#repairs = [];
+    for (const [entry, sinceMs] of waiting) {
+      this.#mark(entry, { settled: 'kernel', atMs, sinceMs });
+    }
+    waiting.clear();
   }
 
   #rejected({ scope, services, rowCount, code, message }: StepFailure): void {
@@ -225,9 +229,12 @@ export class History {
     }
   }
 
-  #mark(entry: HistoryEntry, { settled, atMs }: { settled: Settled; atMs: number }): void {
+  #mark(
+    entry: HistoryEntry,
+    { settled, atMs, sinceMs = entry.atMs }: { settled: Settled; atMs: number; sinceMs?: number },
+  ): void {
     entry.settled = settled;
-    entry.settledAtMs = atMs;
+    entry.settledAfterMs = Math.max(entry.settledAfterMs ?? 0, atMs - sinceMs);
   }
 
   /** Counts it in an entry that says the same, if one of the last does. */
@@ -258,7 +265,7 @@ export class History {
       kind: what.kind,
       text,
       settled: undefined,
-      settledAtMs: undefined,
+      settledAfterMs: undefined,
       again: undefined,
       weight: ENTRY_BYTES + bytesOf(text),
     };
