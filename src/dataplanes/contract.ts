@@ -103,6 +103,14 @@ export interface AffinityFill {
   readonly full: readonly ServicePortKey[];
 }
 
+/** Of two planes, one behind the other, the front one cannot be used. */
+export interface Fallback {
+  readonly from: string;
+  /** The plane that forwards everything instead. */
+  readonly to: string;
+  readonly error: unknown;
+}
+
 /** An address that the kernel translates; without one, a node port. */
 export interface KernelFrontend {
   readonly protocol: Protocol;
@@ -119,6 +127,7 @@ export interface Readings {
   readonly affinityFill: AffinityFill;
   /** Every hook that must be attached, and whether it is, as the kernel has it now. */
   readonly attachments: readonly Attachment[];
+  readonly fallback: Fallback;
   /** Every address that our kernel objects translate, also after a restart; empty after `remove`. */
   readonly frontends: readonly KernelFrontend[];
   /** How many objects `remove` would delete, by kind; empty if there are none. */

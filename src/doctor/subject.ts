@@ -1,4 +1,5 @@
 import type { Conditions } from '../agent/conditions.ts';
+import type { StatusPage } from '../agent/status-page.ts';
 import type { Difference, NodeFacts } from '../dataplanes/contract.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { KernelFeature } from '../linux/kernel-features.ts';
@@ -31,7 +32,13 @@ export interface LeftInKernel {
 }
 
 export type AgentState =
-  | { readonly state: 'answers'; readonly pid: number; readonly conditions: Conditions }
+  | {
+      readonly state: 'answers';
+      readonly pid: number;
+      readonly conditions: Conditions;
+      /** Why another plane than that of the mode forwards. */
+      readonly fallback?: StatusPage['fallback'];
+    }
   /** No socket. */
   | { readonly state: 'absent' }
   /** A socket that no process listens on. */

@@ -36,7 +36,8 @@ export async function readPatient(runFolder: string): Promise<Patient> {
       differences: once(() => differencesOf(runFolder)),
     };
     const { pid, mode } = agent;
-    const state: AgentState = { state: 'answers', pid, conditions: status.conditions };
+    const { conditions, fallback } = status;
+    const state: AgentState = { state: 'answers', pid, conditions, ...(fallback && { fallback }) };
     return {
       subject: await subjectOf({ agent: state, node, usedMode: mode }, runFolder),
       agent,

@@ -32,7 +32,7 @@ import { flowsOf, followFlows } from './follow-flows.ts';
 import { serviceRoutes } from './keep-service-routes.ts';
 import { knownAddresses } from './known-addresses.ts';
 import { KUBE_PROXY_VERSION, VERSION } from './program-version.ts';
-import { serverTasks } from './servers.ts';
+import { type ConfigInForce, serverTasks } from './servers.ts';
 
 export interface ProxyParts {
   readonly config: LoadedConfig;
@@ -59,7 +59,7 @@ export interface ProxyParts {
 export interface AssembledProxy {
   readonly agent: Agent;
   /** Applies fields that can change while it runs, and reports them from then on. */
-  reconfigure(config: LoadedConfig): void;
+  reconfigure(plan: ConfigInForce): void;
   readonly metrics: AgentMetrics;
   readonly history: History;
   run(signal: AbortSignal): Promise<void>;
@@ -121,12 +121,12 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
     ],
   });
-  let currentConfig = config;
+  let plan: ConfigInForce = { config, restart: [] };
   return {
     agent,
     reconfigure: (changed) => {
-      currentConfig = changed;
-      agent.reconfigure(changed.settings);
+      plan = changed;
+      agent.reconfigure(changed.config.settings);
     },
     metrics,
     history,
@@ -143,7 +143,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
           (stop) => parts.events.run(stop),
           ...serverTasks({
             ...parts,
-            currentConfig: () => currentConfig,
+            inForce: () => plan,
             agent,
             ...(routes ? { routes } : {}),
             metrics,

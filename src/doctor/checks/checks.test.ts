@@ -78,6 +78,27 @@ describe('agent-conditions', () => {
   }
 });
 
+describe('a fallback', () => {
+  it('is a problem with its reason, and explains the objects that are missing', async () => {
+    const about = { code: 'CGROUP', message: 'no such cgroup', next: 'mount it', atMs: 0 };
+    const fallback = { from: 'packet hooks', to: 'nftables', ...about };
+    const agent = { state: 'answers', pid: 1, conditions: conditions(), fallback } as const;
+    const [finding] = await AGENT_CONDITIONS.run(subject({ agent }));
+    assert.deepEqual(finding, {
+      level: 'problem',
+      code: 'MODE_FALLBACK',
+      what: 'packet hooks cannot be used: no such cgroup',
+      why: 'nftables forwards everything instead',
+      next: 'mount it',
+    });
+    const facts = {} as NonNullable<Subject['node']>['facts'];
+    const differences = async () => [{ kind: 'missing', object: 'ebpf maps' } as const];
+    const node = { facts, rows: [], differences };
+    const [differing] = await KERNEL_STATE.run(subject({ agent, node }));
+    assert.match(differing?.why ?? '', /MODE_FALLBACK/);
+  });
+});
+
 describe('conntrack-room', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['95', '100', 'problem CONNTRACK_FULL'],
