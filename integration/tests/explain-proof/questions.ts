@@ -156,7 +156,7 @@ function nameForeignRules(scene: SceneOf, family: ShopFamily): void {
         const told = await scene().explain(t, at('web', family), ...from(scene().client));
         assert.equal(told.explanation.code, wanted, JSON.stringify(told.explanation.proof));
         assert.equal(told.code, 4);
-        assert.match(told.explanation.sentence, /rule \d+ of chain guard, table inet planted/);
+        assert.match(told.explanation.sentence, /handle \d+ of chain guard, table inet planted/);
       } finally {
         run(['nft', 'delete', 'table', 'inet', 'planted']);
       }

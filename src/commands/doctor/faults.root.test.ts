@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { STATUS_SOCKET } from '../../config/run-folder.ts';
+import { FOREIGN_CHAINS } from '../../doctor/checks/foreign-chains.ts';
 import { enterOwnNetwork, ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { type ChildProgram, startChild } from '../../linux/testing/child-program.ts';
 import { readPatient } from './examined-subject.ts';
@@ -366,6 +367,45 @@ describe('doctor on a node with an agent', () => {
       assert.deepEqual(await complaints(agent.runFolder), []);
     });
   }
+
+  it('names the chain, handle and text of a rule behind a jump, and tells a reject from a drop', async () => {
+    run([
+      'nft',
+      'add table ip6 fw; add chain ip6 fw deny; add chain ip6 fw refuse; ' +
+        'add chain ip6 fw in { type filter hook prerouting priority -150; }; ' +
+        'add chain ip6 fw out { type filter hook output priority 0; }; ' +
+        'add rule ip6 fw in jump deny; add rule ip6 fw out jump refuse; ' +
+        'add rule ip6 fw deny tcp dport 80 drop; add rule ip6 fw deny tcp dport 81 drop; ' +
+        'add rule ip6 fw refuse tcp dport 82 reject',
+    ]);
+    run(['ip6tables-legacy', '-A', 'FORWARD', '-p', 'tcp', '--dport', '83', '-j', 'REJECT']);
+    try {
+      const found = await FOREIGN_CHAINS.run((await readPatient(agent.runFolder)).subject);
+      assert.deepEqual(
+        found.map(({ what, next }) => [
+          what.replace(/handle \d+/, 'handle N'),
+          next?.split(' shows ')[0],
+        ]),
+        [
+          [
+            'handle N of ip6 fw deny (nf_tables, prerouting, by way of in) drops packets: tcp dport 80 drop; 1 more rule drops or rejects',
+            'nft -a list chain ip6 fw deny',
+          ],
+          [
+            'handle N of ip6 fw refuse (nf_tables, output, by way of out) rejects packets: tcp dport 82 reject',
+            'nft -a list chain ip6 fw refuse',
+          ],
+          [
+            'rule 1 of ip6 filter FORWARD (iptables-legacy, forward) rejects packets: -A FORWARD -p tcp -m tcp --dport 83 -j REJECT --reject-with icmp6-port-unreachable',
+            'ip6tables-legacy -t filter -S FORWARD',
+          ],
+        ],
+      );
+    } finally {
+      run(['nft', 'delete table ip6 fw']);
+      run(['ip6tables-legacy', '-F', 'FORWARD']);
+    }
+  });
 
   it('names an agent that does not answer, then one that was killed', async () => {
     agent.program.send('SIGSTOP');
