@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { STATUS_SOCKET } from '../../config/run-folder.ts';
 import { FOREIGN_CHAINS } from '../../doctor/checks/foreign-chains.ts';
+import { RP_FILTER } from '../../doctor/checks/rp-filter.ts';
 import { enterOwnNetwork, ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { type ChildProgram, startChild } from '../../linux/testing/child-program.ts';
+import { ipv4Packet, PROTOCOL, udpDatagram } from '../../linux/testing/packets/build.ts';
+import { openTun } from '../../linux/testing/packets/tun.ts';
 import { readPatient } from './examined-subject.ts';
 import {
   type Agent,
@@ -367,6 +370,33 @@ describe('doctor on a node with an agent', () => {
       assert.deepEqual(await complaints(agent.runFolder), []);
     });
   }
+
+  it('blames no interface for what rp_filter dropped at another', async () => {
+    const tun = openTun('tun7', 'tun');
+    ip(
+      'link add eth1 type veth peer name outside-1',
+      'link set outside-1 up',
+      'addr add 198.51.100.1/24 dev eth1',
+      'link set eth1 up',
+      'addr add 203.0.113.1/24 dev tun7',
+      'link set tun7 up',
+    );
+    setSysctl('net/ipv4/conf/eth1/rp_filter', '1');
+    setSysctl('net/ipv4/conf/tun7/rp_filter', '1');
+    try {
+      const ends = { source: POD, sourcePort: 7, destination: '203.0.113.1', destinationPort: 7 };
+      const datagram = udpDatagram(ends, Buffer.from('x'));
+      tun.send(ipv4Packet(ends, PROTOCOL.udp, { payload: datagram }));
+      const found = await RP_FILTER.run((await readPatient(agent.runFolder)).subject);
+      assert.deepEqual(
+        found.map(({ level, code, what }) => `${level} ${code} ${what}`),
+        ['note RP_FILTER_COUNTED rp_filter has dropped 1 packet; it is strict at tun7, eth1'],
+      );
+    } finally {
+      ip('link delete eth1');
+      tun.close();
+    }
+  });
 
   it('names the chain, handle and text of a rule behind a jump, and tells a reject from a drop', async () => {
     run([
