@@ -94,6 +94,7 @@ describe('fairlead doctor', () => {
     for (const secret of [TOKEN, PASSWORD]) assert.ok(!bytes.includes(secret));
     assert.match(bytes, /comment "token=\(redacted\)"/);
     assert.match(bytes, /table ip fairlead/);
+    assert.match(bytes, /"kind": "started"/);
     assert.match(bytes, /kubeproxy_sync_proxy_rules_/);
     assert.deepEqual(run(['tar', '-tzf', path]).trim().split('\n').sort(), [
       'fairlead-doctor/config.yaml',
@@ -101,6 +102,7 @@ describe('fairlead doctor', () => {
       'fairlead-doctor/doctor.json',
       'fairlead-doctor/doctor.txt',
       'fairlead-doctor/facts.json',
+      'fairlead-doctor/history.json',
       'fairlead-doctor/log.txt',
       'fairlead-doctor/metrics.txt',
       'fairlead-doctor/network/links.txt',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
+import { readSavedHistory } from '../../../src/agent/history/saved-history.ts';
 import { readStatus } from '../../../src/agent/servers/status-client.ts';
 import type { StatusPage } from '../../../src/agent/status-page.ts';
 import {
@@ -12,8 +13,9 @@ import {
   setSysctl,
   startAgent,
 } from '../../../src/commands/doctor/testing/examined-node.ts';
+import { readWholeHistory } from '../../../src/commands/history/read-history.ts';
 import { statusView } from '../../../src/commands/status/status-view.ts';
-import { STATUS_SOCKET } from '../../../src/config/run-folder.ts';
+import { HISTORY_FILE, STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 import { compiledProgram } from '../../../src/linux/ebpf/testing/compiled-program.ts';
 import { ownPlace } from '../../../src/linux/ebpf/testing/own-place.ts';
 import { enterOwnNetwork, run } from '../../../src/linux/netlink/testing/own-namespace.ts';
@@ -81,4 +83,29 @@ describe('status and doctor under incidents', () => {
     await writeFile(config, text);
     await untilStatus(runFolder, /^node1: nftables, ready/);
   });
+
+  it('keep the history of an agent that was killed', async () => {
+    await using killed = await startAgent();
+    const { runFolder } = killed;
+    run(['nft', 'delete table ip fairlead']);
+    await untilSaved(runFolder, 'repaired');
+    killed.program.send('SIGKILL');
+    await killed.program.ended;
+    await using next = await startAgent(['--proxy-mode', 'nftables'], 'nftables', runFolder);
+    const page = await readWholeHistory({}, { socketPath: join(next.runFolder, STATUS_SOCKET) });
+    const kinds = page.entries.map(({ what }) => what.kind);
+    const second = kinds.lastIndexOf('started');
+    assert.deepEqual([kinds[0], kinds[second]], ['started', 'started']);
+    assert.ok(kinds.indexOf('drift') < second && kinds.indexOf('repaired') < second, `${kinds}`);
+    assert.equal(page.startedSeq, second + 1);
+  });
 });
+
+async function untilSaved(runFolder: string, kind: string): Promise<void> {
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const path = join(runFolder, HISTORY_FILE);
+  while (!readSavedHistory(path).some((entry) => entry.kind === kind)) {
+    assert.ok(!deadline.aborted, 'nothing was saved');
+    await delay(100);
+  }
+}

@@ -3,7 +3,13 @@ import type { Drift, NodeFacts } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { AgentObserver, InspectionReport, StepFailure } from '../observer.ts';
 import { happeningsOf, type ObjectChange } from './happenings.ts';
-import { awaitsKernel, type Happening, type HistoryEntry, type Settled } from './history-entry.ts';
+import {
+  awaitsKernel,
+  type Happening,
+  type HistoryEntry,
+  type SavedEntry,
+  type Settled,
+} from './history-entry.ts';
 import { bytesOf, pack, unpack } from './pack.ts';
 import { HistoryRing, type RingLimits } from './ring.ts';
 import { namesOf, shortened } from './some-names.ts';
@@ -16,6 +22,8 @@ export interface HistoryOptions {
   /** The settings of the node that the plane has; read once, at the first sync. */
   readonly facts?: () => NodeFacts;
   readonly limits?: RingLimits;
+  /** Of the run before; the oldest first, on the monotonic clock. */
+  readonly past?: readonly SavedEntry[];
 }
 
 type FlowsHappening = Extract<Happening, { kind: 'flows' }>;
@@ -57,6 +65,8 @@ export class History {
   readonly #ring: HistoryRing;
   readonly #begunAtMs: number;
   #seq = 0;
+  #changeCount = 0;
+  readonly #startedSeq: number;
   #facts: NodeFacts | undefined;
   /** Entries that ended flows of the last second are added to, by Service and reason. */
   readonly #flows = new Map<string, { readonly entry: HistoryEntry; what: FlowsHappening }>();
@@ -71,12 +81,25 @@ export class History {
     this.#options = options;
     this.#ring = new HistoryRing(options.limits ?? LIMITS);
     this.#begunAtMs = options.clock.monotonicMs();
-    const { mode, version } = options;
-    this.#note('', { kind: 'started', mode, version });
+    const { mode, version, past = [] } = options;
+    for (const entry of past) this.#push(entry);
+    const continues = past.length > 0;
+    this.#startedSeq = this.#seq + 1;
+    this.#note('', { kind: 'started', mode, version, ...(continues ? { continues } : {}) });
   }
 
   /** Differs for every run of the agent. */
   readonly run = randomUUID();
+
+  /** Of the entry that this run began with. */
+  get startedSeq(): number {
+    return this.#startedSeq;
+  }
+
+  /** Rises with everything that a reader would see. */
+  get changeCount(): number {
+    return this.#changeCount;
+  }
 
   /** Of the newest entry. */
   get lastSeq(): number {
@@ -233,6 +256,7 @@ export class History {
     entry: HistoryEntry,
     { settled, atMs, sinceMs = entry.atMs }: { settled: Settled; atMs: number; sinceMs?: number },
   ): void {
+    this.#changeCount++;
     entry.settled = settled;
     entry.settledAfterMs = Math.max(entry.settledAfterMs ?? 0, atMs - sinceMs);
   }
@@ -246,28 +270,35 @@ export class History {
       .slice(-RECENT)
       .find((entry) => {
         const isRecent = nowMs - (entry.again?.lastAtMs ?? entry.atMs) <= AGAIN_WITHIN_MS;
-        if (!isRecent || entry.kind !== what.kind) return false;
+        if (!isRecent || entry.seq < this.#startedSeq || entry.kind !== what.kind) return false;
         return textWithoutPid(unpack(entry.text)) === text;
       });
     if (same === undefined) return this.#note(service, what, nowMs);
+    this.#changeCount++;
     same.again = { count: (same.again?.count ?? 0) + 1, lastAtMs: nowMs };
     return same;
   }
 
   #note(service: string, what: Happening, atMs = this.#nowMs()): HistoryEntry {
+    const none = { settled: undefined, settledAfterMs: undefined, again: undefined };
+    return this.#push({ service, atMs, kind: what.kind, text: pack(what), ...none });
+  }
+
+  #push({ service, atMs, kind, text, settled, settledAfterMs, again }: SavedEntry): HistoryEntry {
     const seq = ++this.#seq;
-    const text = pack(what);
+    this.#changeCount++;
+    const weight = ENTRY_BYTES + bytesOf(text);
     // All fields at once: entries of one shape take less memory.
     const entry: HistoryEntry = {
       seq,
       service,
       atMs,
-      kind: what.kind,
+      kind,
       text,
-      settled: undefined,
-      settledAfterMs: undefined,
-      again: undefined,
-      weight: ENTRY_BYTES + bytesOf(text),
+      settled,
+      settledAfterMs,
+      again,
+      weight,
     };
     this.#ring.push(entry);
     return entry;
@@ -276,6 +307,7 @@ export class History {
   #rewrite(entry: HistoryEntry, what: Happening): void {
     const before = bytesOf(entry.text);
     entry.text = pack(what);
+    this.#changeCount++;
     this.#ring.grew(entry, bytesOf(entry.text) - before);
   }
 

@@ -20,6 +20,7 @@ export interface Patient {
   readonly subject: Subject;
   readonly agent: AgentNode | undefined;
   readonly status: StatusPage | undefined;
+  readonly runFolder: string;
 }
 
 /** Asks the agent, where one runs. Throws where it serves another network namespace. */
@@ -42,12 +43,13 @@ export async function readPatient(runFolder: string): Promise<Patient> {
       subject: await subjectOf({ agent: state, node, usedMode: mode }, runFolder),
       agent,
       status,
+      runFolder,
     };
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
     const agent = silentState(error);
     const subject = await subjectOf({ agent, node: undefined, usedMode: DEFAULT_MODE }, runFolder);
-    return { subject, agent: undefined, status: undefined };
+    return { subject, agent: undefined, status: undefined, runFolder };
   }
 }
 

@@ -10,7 +10,8 @@ export interface Asked {
 
 /** The answer in one sentence. */
 export function headline(page: HistoryPage, asked: Asked): string {
-  const { entries } = page;
+  // Between two runs of the agent changes are not known, so they do not add up.
+  const entries = page.entries.filter(({ seq }) => seq >= (page.startedSeq ?? 0));
   const own = entries.filter(({ service }) => service !== '');
   const tally = tallyOf(own);
   const spanOf = `${nodeText(entries)}${spanText(page, asked)}`;

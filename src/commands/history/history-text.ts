@@ -73,6 +73,7 @@ function detailsOf({ what, kernel, settledAfterMs, again, atMs, ageMs }: DatedEn
     const done = isRepair ? 'repaired' : 'in the kernel';
     parts.push(`${done} after ${most}${msText(settledAfterMs ?? 0)}`);
   }
+  if (kernel === 'unknown') parts.push('the agent ended before it noted the answer of the kernel');
   if (kernel === 'unneeded') parts.push('no rule of this node changes');
   if (kernel === 'waiting') {
     parts.push(`${isRepair ? 'not repaired' : 'not in the kernel'} yet, after ${msText(ageMs)}`);

@@ -110,6 +110,15 @@ describe('the first line', () => {
     );
   });
 
+  it('adds up nothing from before the start of the agent', () => {
+    const old = entry(endpoints('a', move('ready', undefined, '10.0.0.1')));
+    const started = entry({ kind: 'started', mode: 'nftables', version: '1', continues: true });
+    const { now: _, ...all } = page([old, { ...started, service: '' }], {
+      startedSeq: started.seq,
+    });
+    assert.equal(headline(all, { withinMs: 600_000 }), 'no Service changed in the last 10 min');
+  });
+
   it('sums up all Services', () => {
     const { now: _, ...all } = page([entry(endpoints('a', move('ready', undefined, '10.0.0.1')))]);
     assert.equal(

@@ -1,7 +1,9 @@
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import { History } from '../../agent/history/history.ts';
+import { pastEntries, readSavedHistory } from '../../agent/history/saved-history.ts';
 import type { HostSockets } from '../../agent/host-sockets.ts';
 import type { Events } from '../../agent/kubernetes-events.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
@@ -17,6 +19,7 @@ import type { Source } from '../../cluster/source.ts';
 import { featureStates } from '../../config/feature-gates.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { traitsOf } from '../../config/modes.ts';
+import { HISTORY_FILE } from '../../config/run-folder.ts';
 import { conntrackFill } from '../../linux/conntrack/table-use.ts';
 import { socketOwners } from '../../linux/host-sockets/socket-owner.ts';
 import { watchHostSockets } from '../../linux/host-sockets/watch-host-sockets.ts';
@@ -80,12 +83,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   const relay = settings.features.localhostNodePorts ? localhostRelay(agentOf, log) : undefined;
   const metrics = agentMetrics(parts, { agentOf, budget, relay, startedAtMs });
   const serviceHealth = serviceHealthServers(parts, { agentOf, budget });
-  const history = new History({
-    mode: mode.name,
-    version: VERSION,
-    clock: systemClock,
-    facts: () => agentOf().facts,
-  });
+  const history = openHistory(parts, agentOf);
   const flows = followFlows({
     agent: agentOf,
     addresses,
@@ -157,6 +155,17 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       );
     },
   };
+}
+
+/** With what the run before has saved. */
+function openHistory({ mode, runFolder }: ProxyParts, agentOf: () => Agent): History {
+  return new History({
+    mode: mode.name,
+    version: VERSION,
+    clock: systemClock,
+    facts: () => agentOf().facts,
+    past: pastEntries(readSavedHistory(join(runFolder, HISTORY_FILE)), systemClock),
+  });
 }
 
 function agentMetrics(

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import type { Agent } from '../../agent/agent.ts';
 import type { History } from '../../agent/history/history.ts';
 import { historyPage } from '../../agent/history/history-page.ts';
+import { keepHistory } from '../../agent/history/saved-history.ts';
 import { serviceNow } from '../../agent/history/service-now.ts';
 import type { Events } from '../../agent/kubernetes-events.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
@@ -17,7 +18,7 @@ import { statusPage } from '../../agent/status-page.ts';
 import { shownFlags } from '../../config/flags/shown.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { ChangePlan } from '../../config/reload-plan.ts';
-import { STATUS_SOCKET } from '../../config/run-folder.ts';
+import { HISTORY_FILE, STATUS_SOCKET } from '../../config/run-folder.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
 import { kernelSysctls } from '../../linux/sysctl.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -107,6 +108,16 @@ export function serverTasks(parts: {
             ? { statusz: { version: VERSION, startedAtMs, clock: systemClock } }
             : {}),
           onProblem,
+        },
+        signal,
+      ),
+    (signal) =>
+      keepHistory(
+        {
+          path: join(parts.runFolder, HISTORY_FILE),
+          history: parts.history,
+          clock: systemClock,
+          onProblem: (error) => log.warn(`the history is not saved: ${String(error)}`),
         },
         signal,
       ),
