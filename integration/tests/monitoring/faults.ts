@@ -1,4 +1,5 @@
 import type { MetricFamily } from '../../compare/metrics/families.ts';
+import { DOCS } from '../../../tools/monitoring/rules.ts';
 import type { Rule } from './deployed.ts';
 import { askedMetrics } from './promql-names.ts';
 
@@ -17,7 +18,7 @@ export function runbookFaults(rules: readonly Rule[], runbooks: string): string[
     ...[...sections.difference(alerts)].map((name) => `${name} has a runbook and no alert`),
     ...rules
       .filter(({ alert, annotations }) => {
-        return annotations['runbook_url'] !== `docs/runbooks.md#${alert.toLowerCase()}`;
+        return annotations['runbook_url'] !== `${DOCS}/runbooks.md#${alert.toLowerCase()}`;
       })
       .map(({ alert }) => `${alert} links to another runbook`),
   ];
