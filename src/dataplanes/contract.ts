@@ -86,13 +86,15 @@ export interface EndpointCount {
   readonly bytes: number;
 }
 
-/** New connections to a service port that got no endpoint, as the kernel counts them. */
+/** Packets to a service port that its rules stopped, as the kernel counts them. */
 export interface RejectedCount {
   readonly service: ServicePortKey;
   /** Packets that were answered with a TCP reset or an ICMP error: one for each connection by a reset. */
   readonly rejected: number;
   /** Packets without an answer: a TCP client repeats its first one. */
   readonly dropped: number;
+  /** Those from outside of its source ranges. Absent: it has none, or they are not counted. */
+  readonly outsideRanges?: number;
 }
 
 /** How many clients have a session affinity entry, and how many can have one. */
