@@ -2,7 +2,7 @@ import type { Alert } from './alert.ts';
 import type { Value } from './yaml.ts';
 
 /** Where docs/ is published. Change it for a copy of your own, and run `npm run monitoring`. */
-export const DOCS = 'https://fairlead.dev/docs';
+const DOCS = 'https://fairlead.dev/docs';
 
 /** A rule file of Prometheus. */
 export function ruleFile(alerts: readonly Alert[]): { readonly groups: Value } {
