@@ -15,6 +15,7 @@ import {
 } from '../../../src/commands/doctor/testing/examined-node.ts';
 import { readWholeHistory } from '../../../src/commands/history/read-history.ts';
 import { statusView } from '../../../src/commands/status/status-view.ts';
+import { detachedNames } from '../../../src/commands/status/trouble.ts';
 import { HISTORY_FILE, STATUS_SOCKET } from '../../../src/config/run-folder.ts';
 import { compiledProgram } from '../../../src/linux/ebpf/testing/compiled-program.ts';
 import { ownPlace } from '../../../src/linux/ebpf/testing/own-place.ts';
@@ -29,9 +30,13 @@ before(() => {
   layNetwork();
 });
 
+async function pageOf(runFolder: string): Promise<StatusPage> {
+  return (await readStatus({ socketPath: join(runFolder, STATUS_SOCKET) })) as StatusPage;
+}
+
 /** What `fairlead status` prints, as one line. */
 async function status(runFolder: string): Promise<string> {
-  const page = (await readStatus({ socketPath: join(runFolder, STATUS_SOCKET) })) as StatusPage;
+  const page = await pageOf(runFolder);
   const words = await statusWordsOf(page.mode);
   return stripVTControlCharacters(statusView(page, { words })).replaceAll(/\s+/g, ' ');
 }
@@ -57,6 +62,8 @@ describe('status and doctor under incidents', () => {
     const text = await status(agent.runFolder);
     assert.match(text, /^! packet hooks cannot be used, nftables forwards everything: .*no-such/);
     assert.doesNotMatch(text, /repaired automatically/);
+    // For `explain`: the rules of nftables are met by all packets.
+    assert.deepEqual(detachedNames(await pageOf(agent.runFolder)), []);
     const found = await complaints(agent.runFolder);
     assert.deepEqual(found, ['problem MODE_FALLBACK', 'problem KERNEL_DIFFERS']);
   });

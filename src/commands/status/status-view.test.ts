@@ -11,6 +11,7 @@ import { gapOf, SERVER_FEATURES, type ServerReport } from '../../cluster/server-
 import type { Attachment } from '../../dataplanes/contract.ts';
 import { NEEDS_WINGS } from '../../wings/testing/needs-wings.ts';
 import { type StatusForm, statusView } from './status-view.ts';
+import { detachedNames } from './trouble.ts';
 
 const TABLES: readonly Attachment[] = [
   { place: 'nftables', name: 'table ip fairlead', isAttached: true },
@@ -222,6 +223,10 @@ describe('status of a node in trouble', () => {
       '',
       'node1: tc-ebpf, ready',
     ]);
+    const lost: Attachment[] = [...attachments, { ...TABLES[0], isAttached: false } as Attachment];
+    const both = page({ mode: 'tc-ebpf', attachments: lost, fallback });
+    assert.deepEqual(detachedNames(both), ['nftables table ip fairlead']);
+    assert.match(lines(both)[2] ?? '', /^! not in the kernel: nftables table ip fairlead$/);
   });
 
   it('names what the machine lacks, and fields of the configuration that wait for a restart', () => {

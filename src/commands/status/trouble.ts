@@ -71,11 +71,12 @@ function notReady({ conditions }: StatusPage): Trouble[] {
   return troubles;
 }
 
-/** What leads packets to the rows and is not in the kernel. */
-export function detachedNames({ attachments = [] }: StatusPage): readonly string[] {
+/** What leads packets to the rows and is not in the kernel; after a fallback no hook does. */
+export function detachedNames({ attachments = [], fallback }: StatusPage): readonly string[] {
   const missing = attachments.filter(({ isAttached, place }) => {
+    const { noun, isHook } = attachmentWords(place);
     // What has no noun has problems of its own.
-    return !isAttached && attachmentWords(place).noun !== undefined;
+    return !isAttached && noun !== undefined && !(fallback && isHook);
   });
   return missing.map(({ place, name }) => `${attachmentWords(place).one} ${name}`);
 }
@@ -86,15 +87,17 @@ function detached(page: StatusPage): Trouble[] {
     const { message, next } = attachmentsFailure;
     return [{ what: `cannot read what is attached in the kernel: ${message}`, next }];
   }
+  const troubles: Trouble[] = [];
   if (fallback) {
     const { from, to, message, next } = fallback;
-    return [{ what: `${from} cannot be used, ${to} forwards everything: ${message}`, next }];
+    troubles.push({ what: `${from} cannot be used, ${to} forwards everything: ${message}`, next });
   }
   const names = detachedNames(page);
-  if (names.length === 0) return [];
-  const what = `not in the kernel: ${listed(names)}`;
-  const next = 'repaired automatically within seconds; if not, see the log';
-  return [{ what, next }];
+  if (names.length > 0) {
+    const next = 'repaired automatically within seconds; if not, see the log';
+    troubles.push({ what: `not in the kernel: ${listed(names)}`, next });
+  }
+  return troubles;
 }
 
 function rejectedRows(page: StatusPage): Trouble[] {
