@@ -164,10 +164,6 @@ function judgeForwarded(
   }
 }
 
-/** Rules are met by the first packet of a connection only. */
-const STALE_ENTRY =
-  'where that finds nothing, a conntrack entry decides: `conntrack -L -n` lists what is translated, `conntrack -D` deletes';
-
 function wrongEndpoint(
   { endpoints }: Extract<Prediction, { action: 'forward' }>,
   { endpoint }: Extract<Observed, { is: 'forwarded' }>,
@@ -228,3 +224,7 @@ function differs(
 ): Disagreement {
   return { agrees: false, code, sentence, next };
 }
+
+/** Rules are met by the first packet of a connection only. */
+const STALE_ENTRY =
+  'where that finds nothing, a conntrack entry decides: `conntrack -L --dst-nat` lists them, `conntrack -D -d ADDRESS` deletes';
