@@ -68,6 +68,15 @@ test('inspects once for a burst of drift, soon after its first report, and write
   assert.equal(lastInspection?.reason, 'drift');
 });
 
+test('does not count a failure of our own as a change by another process', async () => {
+  const clock = new VirtualClock();
+  await using stage = new Stage(clock);
+  await synced(clock, stage, 5);
+  stage.plane.reportDrift({ what: 'retrying packet hooks', isOwn: true });
+  assert.equal(stage.agent.conditions().undisturbed.isTrue, true);
+  assert.equal(stage.agent.snapshot().driftCount, 0);
+});
+
 test('inspects again for drift during an inspection', async () => {
   const clock = new VirtualClock();
   await using stage = new Stage(clock);

@@ -220,7 +220,7 @@ export class Agent {
       },
       lastSyncedAtMs: reconciler.lastSyncedAtMs,
       failure: reconciler.failure,
-      lastDrift: this.#drifts.last.at(-1),
+      lastDrift: this.#drifts.lastExternal,
       interruption: this.#watch.interruption,
       pace: this.#pace(),
       affinityFill: this.#affinity.fill,

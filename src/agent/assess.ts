@@ -30,6 +30,7 @@ export interface Assessed {
   readonly pendingSinceMs: Readonly<Record<Family, number | undefined>>;
   readonly lastSyncedAtMs: Readonly<Partial<Record<Family, number>>>;
   readonly failure: Failure | undefined;
+  /** By another process. */
   readonly lastDrift: SeenDrift | undefined;
   readonly interruption: Failure | undefined;
   readonly pace: Pace;

@@ -11,15 +11,24 @@ export interface SeenDrift extends Drift {
 export class DriftLog {
   readonly #last: SeenDrift[] = [];
   #count = 0;
+  #lastExternal: SeenDrift | undefined;
 
   note(drift: SeenDrift): void {
-    if (!drift.isOwn) this.#count++;
+    if (!drift.isOwn) {
+      this.#count++;
+      this.#lastExternal = drift;
+    }
     this.#last.push(drift);
     if (this.#last.length > KEPT) this.#last.shift();
   }
 
   get count(): number {
     return this.#count;
+  }
+
+  /** The last one by another process. */
+  get lastExternal(): SeenDrift | undefined {
+    return this.#lastExternal;
   }
 
   /** The last ten, the newest last. */

@@ -94,6 +94,7 @@ describe('fairlead doctor', () => {
     for (const secret of [TOKEN, PASSWORD]) assert.ok(!bytes.includes(secret));
     assert.match(bytes, /comment "token=\(redacted\)"/);
     assert.match(bytes, /table ip fairlead/);
+    assert.match(bytes, /"kind": "started"/);
     assert.match(bytes, /kubeproxy_sync_proxy_rules_/);
     assert.deepEqual(run(['tar', '-tzf', path]).trim().split('\n').sort(), [
       'fairlead-doctor/config.yaml',
@@ -101,6 +102,7 @@ describe('fairlead doctor', () => {
       'fairlead-doctor/doctor.json',
       'fairlead-doctor/doctor.txt',
       'fairlead-doctor/facts.json',
+      'fairlead-doctor/history.json',
       'fairlead-doctor/log.txt',
       'fairlead-doctor/metrics.txt',
       'fairlead-doctor/network/links.txt',
@@ -142,7 +144,10 @@ describe('fairlead doctor', () => {
     const report = JSON.parse(out.replace(/exit 1\n$/, '')) as Report;
     assert.equal(report.verdict, 'incomplete');
     const unasked = report.results.filter(({ level }) => level === 'unasked');
-    assert.deepEqual([...new Set(unasked.map(({ code }) => code))], ['NOT_PERMITTED']);
+    assert.deepEqual(
+      [...new Set(unasked.map(({ code }) => code))],
+      ['RULES_UNREAD', 'NOT_PERMITTED'],
+    );
     assert.ok(unasked.every(({ next }) => next?.includes('as root')));
     assert.ok(unasked.some(({ check }) => check === 'foreign-chains'));
     assert.ok(report.results.some(({ check, level }) => check === 'ip-forward' && level === 'ok'));

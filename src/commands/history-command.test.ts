@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { History } from '../agent/history/history.ts';
 import { historyPage } from '../agent/history/history-page.ts';
+import { keepHistory } from '../agent/history/saved-history.ts';
 import { runStatusSocket } from '../agent/servers/status-socket.ts';
-import { STATUS_SOCKET } from '../config/run-folder.ts';
+import { HISTORY_FILE, STATUS_SOCKET } from '../config/run-folder.ts';
 import { endpoint, service, slice } from '../forwarding/testing/example-objects.ts';
 import { systemClock } from '../time/clock.ts';
 import { type CommandRun, runCommand } from './basis/testing/run-command.ts';
@@ -86,6 +87,26 @@ describe('fairlead history', () => {
     assert.match(missing.err, /Service ns\/nothing does not exist, and no change of it is known/);
     const known = await history(t, 'ns/api', '--run-folder', runFolder);
     assert.equal(known.code, 0, 'it is not there any more, and its history is');
+  });
+
+  it('shows what a dead agent has saved, and fails', async (t) => {
+    const runFolder = await folder(t);
+    const gone = new History({ mode: 'nftables', version: '1', clock: systemClock });
+    gone.observer.onDrift?.({ what: 'deleted a table', by: { pid: 7, program: 'nft' } });
+    const lifetime = new AbortController();
+    const path = join(runFolder, HISTORY_FILE);
+    const clock = { ...systemClock, sleep: async () => lifetime.abort() };
+    await keepHistory(
+      { path, history: gone, clock, onProblem: () => assert.fail() },
+      lifetime.signal,
+    );
+    const { code, out, err } = await history(t, '--run-folder', runFolder);
+    assert.equal(code, 1);
+    assert.match(
+      out,
+      /^saved by the last run of the agent:\n\n[\s\S]*nft \(pid 7\) changed objects/,
+    );
+    assert.match(err, /cannot connect to the agent/);
   });
 
   it('fails without an agent, and for a wrong command line', async (t) => {

@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { HistoryPage } from '../agent/history/history-page.ts';
+import { ServerError } from '../agent/servers/server-error.ts';
 import { parseDurationMs } from '../config/duration.ts';
-import { RUN_FOLDER, STATUS_SOCKET } from '../config/run-folder.ts';
+import { HISTORY_FILE, RUN_FOLDER, STATUS_SOCKET } from '../config/run-folder.ts';
 import { systemClock } from '../time/clock.ts';
 import { CommandError } from './command-error.ts';
 import { followHistory } from './history/follow.ts';
 import { type Asked, headline } from './history/headline.ts';
 import { dayOf, historyText } from './history/history-text.ts';
-import { readWholeHistory } from './history/read-history.ts';
+import { readWholeHistory, savedEntries } from './history/read-history.ts';
 import { parseWish } from './services/select-rows.ts';
 import { countText } from './status/status-texts.ts';
 import { colours } from './terminal/colour.ts';
@@ -53,7 +54,7 @@ async function show(service: string | undefined, options: HistoryOptions): Promi
     ...(options.since === undefined ? {} : { withinMs: options.since }),
   };
   const request = { socketPath: join(options.runFolder, STATUS_SOCKET) };
-  const page = await readWholeHistory(asked, request);
+  const page = await readOrSaved(asked, options);
   assertKnown(page, asked);
   print(page, asked, options);
   if (!options.follow) return;
@@ -75,6 +76,20 @@ async function show(service: string | undefined, options: HistoryOptions): Promi
     },
     never,
   );
+}
+
+/** Where no agent answers, what the last one has saved is printed before the error. */
+async function readOrSaved(asked: Asked, options: HistoryOptions): Promise<HistoryPage> {
+  const { runFolder, limit, output } = options;
+  try {
+    return await readWholeHistory(asked, { socketPath: join(runFolder, STATUS_SOCKET) });
+  } catch (error) {
+    const entries = savedEntries(asked, join(runFolder, HISTORY_FILE)).slice(-limit);
+    if (!(error instanceof ServerError) || entries.length === 0) throw error;
+    if (output === 'json') printJson({ ...asked, isSaved: true, entries });
+    else printPage(`saved by the last run of the agent:\n\n${historyText(entries, form())}`);
+    throw error;
+  }
 }
 
 /** A name that never existed and one of which nothing is known look the same. */

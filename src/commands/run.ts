@@ -306,7 +306,7 @@ async function followConfig(
           const inForce = 'after a restart';
           proxy.history.configurationChanged({ field, before, after, inForce });
         }
-        proxy.reconfigure(plan.config);
+        proxy.reconfigure(plan);
       },
       onProblem: (error) => log.error({ code: error.code }, error.message),
     },

@@ -2,6 +2,8 @@
 export const RUN_FOLDER = '/run/fairlead';
 
 export const STATUS_SOCKET = 'status.sock';
+/** What the last run of the agent noted. */
+export const HISTORY_FILE = 'history.jsonl';
 /** Below /run, because a reboot resets the sysctls as well. */
 export const SYSCTL_STATE = 'sysctls.json';
 /** One byte for each network namespace; the process that serves there has it locked. */

@@ -245,6 +245,8 @@ test('removes a front that cannot be inspected and falls back to the plane behin
     assert.deepEqual(differences, [{ kind: 'missing', object }]);
   }
   assert.deepEqual(lost, [trouble]);
+  const fallback = await plane.read('fallback');
+  assert.deepEqual(fallback, { from: 'front', to: 'behind', error: trouble });
   await plane.configure(FACTS);
   await plane.apply([change(key, row('a'), row('b'))]);
   const alone = ['behind configure', `behind apply ${key}:a>b`];
@@ -252,6 +254,7 @@ test('removes a front that cannot be inspected and falls back to the plane behin
   isBroken = false;
   const { right } = await plane.inspect(desired, 'reported');
   assert.equal(right.size, 0);
+  assert.equal(await plane.read('fallback'), undefined);
   assert.deepEqual(depths, ['reported', 'everything', 'everything']);
   await plane.apply([change(key, 'unknown', row('b'))]);
   assert.deepEqual(calls.slice(4), [`behind apply ${key}:a>b`, `front apply ${key}:?>b`]);

@@ -7,6 +7,7 @@ import {
   type Desired,
   type Difference,
   type Drift,
+  type Fallback,
   type Inspection,
   type InspectionDepth,
   type NodeFacts,
@@ -134,10 +135,17 @@ export class ComposedPlane implements DataPlane {
     key: K,
     rows?: readonly Forwarding[],
   ): Promise<Readings[K] | undefined> {
+    if (key === 'fallback') return this.#fallback() as Readings[K] | undefined;
     const behind = await this.#behind.read(key, rows);
     const front = await this.#front.read(key, rows);
     if (front === undefined || behind === undefined) return front ?? behind;
     return MERGED[key](front, behind);
+  }
+
+  #fallback(): Fallback | undefined {
+    const error = this.#frontLost;
+    if (error === undefined) return undefined;
+    return { from: this.#front.mode, to: this.#behind.mode, error };
   }
 
   async remove(): Promise<void> {

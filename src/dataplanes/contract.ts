@@ -86,13 +86,15 @@ export interface EndpointCount {
   readonly bytes: number;
 }
 
-/** New connections to a service port that got no endpoint, as the kernel counts them. */
+/** Packets to a service port that its rules stopped, as the kernel counts them. */
 export interface RejectedCount {
   readonly service: ServicePortKey;
   /** Packets that were answered with a TCP reset or an ICMP error: one for each connection by a reset. */
   readonly rejected: number;
   /** Packets without an answer: a TCP client repeats its first one. */
   readonly dropped: number;
+  /** Those from outside of its source ranges. Absent: it has none, or they are not counted. */
+  readonly outsideRanges?: number;
 }
 
 /** How many clients have a session affinity entry, and how many can have one. */
@@ -101,6 +103,14 @@ export interface AffinityFill {
   readonly room: number;
   /** Service ports at their quota, sorted: their new clients get a random endpoint each time. */
   readonly full: readonly ServicePortKey[];
+}
+
+/** Of two planes, one behind the other, the front one cannot be used. */
+export interface Fallback {
+  readonly from: string;
+  /** The plane that forwards everything instead. */
+  readonly to: string;
+  readonly error: unknown;
 }
 
 /** An address that the kernel translates; without one, a node port. */
@@ -119,6 +129,7 @@ export interface Readings {
   readonly affinityFill: AffinityFill;
   /** Every hook that must be attached, and whether it is, as the kernel has it now. */
   readonly attachments: readonly Attachment[];
+  readonly fallback: Fallback;
   /** Every address that our kernel objects translate, also after a restart; empty after `remove`. */
   readonly frontends: readonly KernelFrontend[];
   /** How many objects `remove` would delete, by kind; empty if there are none. */

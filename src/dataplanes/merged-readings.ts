@@ -11,6 +11,7 @@ export const MERGED: Merges = {
   rejected: (_, behind) => behind,
   affinityFill: summedFill,
   attachments: (front, behind) => [...front, ...behind],
+  fallback: (front) => front,
   frontends: (front, behind) => {
     const named = [...behind, ...front].map(
       (each) => [`${each.protocol} ${each.address ?? ''} ${each.port}`, each] as const,

@@ -1,4 +1,5 @@
 import type { Conditions } from '../agent/conditions.ts';
+import type { StatusPage } from '../agent/status-page.ts';
 import type { Difference, NodeFacts } from '../dataplanes/contract.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
 import type { KernelFeature } from '../linux/kernel-features.ts';
@@ -12,6 +13,8 @@ export interface Subject {
   readonly agent: AgentState;
   /** Undefined: no agent answers, so it is not known what this node should serve. */
   readonly node: ServedNode | undefined;
+  /** What an agent has left in the kernel; read only where none runs. */
+  readonly leftInKernel: () => Promise<LeftInKernel>;
   /** Links, and where the endpoints are; read once for all checks. */
   readonly places: () => Promise<Places>;
   /** All modes that this version can run. */
@@ -20,8 +23,22 @@ export interface Subject {
   readonly usedMode: string;
 }
 
+/** What the parts of all modes have in the kernel. */
+export interface LeftInKernel {
+  /** Such as `2 tables`. */
+  readonly objects: readonly string[];
+  /** Parts that could not be read, and why. */
+  readonly unread: readonly string[];
+}
+
 export type AgentState =
-  | { readonly state: 'answers'; readonly pid: number; readonly conditions: Conditions }
+  | {
+      readonly state: 'answers';
+      readonly pid: number;
+      readonly conditions: Conditions;
+      /** Why another plane than that of the mode forwards. */
+      readonly fallback?: StatusPage['fallback'];
+    }
   /** No socket. */
   | { readonly state: 'absent' }
   /** A socket that no process listens on. */

@@ -79,7 +79,7 @@ describe('the cause of a drop', () => {
     const rule = { family: 'inet', table: 'hardening', chain: 'forward', handle: '7' };
     const cause = dropCause(dropped({ reason: 'NETFILTER_DROP' }), { rule });
     assert.equal(cause?.code, 'DROPPED_BY_RULE');
-    assert.match(cause.sentence, /rule 7 of inet hardening forward/);
+    assert.match(cause.sentence, /handle 7 of inet hardening forward/);
     assert.deepEqual(cause.next, ['nft -a list chain inet hardening forward']);
   });
 

@@ -121,7 +121,7 @@ function ruleText({ drop, rule }: Context): Said {
   }
   const { family, table, chain, handle } = rule;
   const name = `${family} ${table} ${chain}`;
-  const part = handle === undefined ? `the policy of chain ${name}` : `rule ${handle} of ${name}`;
+  const part = handle === undefined ? `the policy of chain ${name}` : `handle ${handle} of ${name}`;
   return {
     sentence: `${what(drop)} is dropped by ${part}, which another program made`,
     next: [`nft -a list chain ${name}`],

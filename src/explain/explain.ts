@@ -8,7 +8,7 @@ import type { Prediction } from '../forwarding/answer/prediction.ts';
 import type { Candidate } from '../forwarding/candidates.ts';
 import { endpointKey } from '../forwarding/endpoints.ts';
 import { type Forwarding, SOURCE_CLASSES, servicePortName } from '../forwarding/model.ts';
-import { absenceOf, type LeftInKernel } from './absent-agent.ts';
+import { absenceOf, type LeftObjects } from './absent-agent.ts';
 import { disturbedRow, objectionOf } from './agent-word.ts';
 import { answered } from './answered.ts';
 import { type Code, certaintyOf } from './codes.ts';
@@ -70,7 +70,7 @@ export function explanationOf(
     readonly details: RowDetails;
     readonly agent: AgentWord | null;
     /** Of this machine, where no agent runs that should; undefined: one does, or another node is asked. */
-    readonly left?: LeftInKernel;
+    readonly left?: LeftObjects;
     readonly whyNot?: AskedEndpoint;
     readonly remarks?: readonly Remark[];
     readonly zeros?: Zeros;
@@ -139,7 +139,7 @@ function verdictOf(
   context: RemarkContext,
   more: {
     readonly agent: AgentWord | null;
-    readonly left?: LeftInKernel;
+    readonly left?: LeftObjects;
     readonly whyNot?: AskedEndpoint;
     readonly judgement: Judgement | undefined;
     readonly packet: ProvenPacket | undefined;

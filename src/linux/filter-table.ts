@@ -23,6 +23,8 @@ export interface FilterRule {
   readonly id: string;
   readonly verdict?: 'accept' | 'drop' | 'reject';
   readonly jumpsTo?: string;
+  /** As its program prints it. Undefined: not read. */
+  readonly text?: string;
   /** Names of interfaces that it is limited to; none: it is not, or not by name. */
   readonly interfaces: readonly string[];
 }

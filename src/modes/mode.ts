@@ -74,6 +74,8 @@ export interface Mode {
   readonly unseenConnections?: string;
   /** For `top`: the source classes of those. Undefined: none. */
   readonly unseenSources?: readonly SourceClass[];
+  /** For `top`: the kernel tells of no conntrack entry that a program of the mode makes. */
+  readonly makesSilentEntries?: true;
   /** For `status --connections`: the connections that a process of the mode copies. Undefined: none. */
   readonly copied?: CopiedConnections;
   /** Names that kube-proxy has for failures in this mode. */

@@ -10,10 +10,11 @@ const SHARE = '{{ $value | humanizePercentage }}';
 export const ALERTS: readonly Alert[] = [
   {
     name: 'FairleadDown',
-    expression: `up{job="${JOB}"} == 0`,
+    // Without a target, such as of a PodMonitor that selects nothing, there is no `up` at all.
+    expression: `up{job="${JOB}"} == 0\nor\nabsent(up{job="${JOB}"})`,
     for: '5m',
     severity: 'critical',
-    summary: `Fairlead on ${NODE} does not answer`,
+    summary: 'Fairlead on {{ or $labels.instance "every node" }} does not answer',
     description:
       'Prometheus cannot read its metrics. The kernel keeps the rules, and changes of Services do not arrive.',
   },
@@ -59,6 +60,22 @@ export const ALERTS: readonly Alert[] = [
     severity: 'warning',
     summary: `The kernel of ${NODE} rejects Services`,
     description: `${VALUE} service ports are not in the kernel as they should be; all others are.`,
+  },
+  {
+    name: 'FairleadAddressesNotServed',
+    expression: 'sum by (job, instance, reason) (fairlead_addresses_not_served) > 0',
+    for: '15m',
+    severity: 'warning',
+    summary: `Addresses of Services are not served on ${NODE}`,
+    description: `${VALUE} addresses, because of {{ $labels.reason }}. Connections to them are left to whatever has the address otherwise.`,
+  },
+  {
+    name: 'FairleadNodePortsHeld',
+    expression: 'fairlead_node_ports_held > 0',
+    for: '15m',
+    severity: 'warning',
+    summary: `A process on ${NODE} listens on a node port`,
+    description: `${VALUE} node ports. Clients of that process reach the Service instead.`,
   },
   {
     name: 'FairleadDriftOften',

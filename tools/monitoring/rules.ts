@@ -1,7 +1,8 @@
 import type { Alert } from './alert.ts';
 import type { Value } from './yaml.ts';
 
-const RUNBOOKS = 'docs/runbooks.md';
+/** Where docs/ is published. Change it for a copy of your own, and run `npm run monitoring`. */
+const DOCS = 'https://fairlead.dev/docs';
 
 /** A rule file of Prometheus. */
 export function ruleFile(alerts: readonly Alert[]): { readonly groups: Value } {
@@ -27,7 +28,7 @@ function ruleOf(alert: Alert): Value {
     annotations: {
       summary: alert.summary,
       description: alert.description,
-      runbook_url: `${RUNBOOKS}#${alert.name.toLowerCase()}`,
+      runbook_url: `${DOCS}/runbooks.md#${alert.name.toLowerCase()}`,
     },
   };
 }

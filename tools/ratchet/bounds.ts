@@ -4,9 +4,9 @@
  */
 export const BOUNDS = {
   /** Lines of src that remain when every wing is off. */
-  coreLines: 59_400,
+  coreLines: 59_900,
   /** Lines of all of src; tests and folders called testing are not counted. */
-  srcLines: 107_500,
+  srcLines: 108_000,
   srcFiles: 1_140,
   /** Words of README.md and docs/. */
   docWords: 164_500,

@@ -43,7 +43,8 @@ async function ebpfAgent(t: TestContext, mode: EbpfMode): Promise<Agent> {
   return await startAgent(['--config', await configFile(t, `fairlead: { ${own} }`)]);
 }
 
-async function configFile(t: TestContext, line: string): Promise<string> {
+/** A configuration with one more line. */
+export async function configFile(t: TestContext, line: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-doctor-'));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, 'config.yaml');

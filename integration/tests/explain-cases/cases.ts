@@ -65,7 +65,7 @@ export const CASES: readonly Case[] = [
     args: `shop/web ${CART}`,
     code: 'DROPPED_BY_RULE',
     exit: 4,
-    says: /packet of pod shop\/cart-6f4d to shop\/web:http \(10\.96\.0\.10:80\) was dropped by rule \d+ of chain guard, table inet firewall, which is not Fairlead's$/,
+    says: /packet of pod shop\/cart-6f4d to shop\/web:http \(10\.96\.0\.10:80\) was dropped by handle \d+ of chain guard, table inet firewall, which is not Fairlead's$/,
     within: behindFirewall,
   },
   {

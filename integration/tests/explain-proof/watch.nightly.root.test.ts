@@ -95,7 +95,7 @@ describe('explain watches the next packet of a client', () => {
     t.after(() => run(['nft', 'delete', 'table', 'inet', 'planted']));
     const told = await watched(t, 'web', { by: [scene.outside] });
     assertTold(told, 'DROPPED_BY_RULE', 4);
-    assert.match(told.explanation.sentence, /rule \d+ of chain guard, table inet planted/);
+    assert.match(told.explanation.sentence, /handle \d+ of chain guard, table inet planted/);
   });
 
   it('that rp_filter drops', async (t) => {

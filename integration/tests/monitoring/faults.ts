@@ -12,14 +12,17 @@ export function runbookFaults(rules: readonly Rule[], runbooks: string): string[
     [...runbooks.matchAll(/^## (Fairlead\w+)$/gm)].map(([, name]) => name ?? ''),
   );
   const alerts = new Set(rules.map(({ alert }) => alert));
+  // Of all links the same page, which a browser can open.
+  const page = rules[0]?.annotations['runbook_url']?.split('#')[0] ?? '';
   return [
     ...[...alerts.difference(sections)].map((name) => `${name} has no runbook`),
     ...[...sections.difference(alerts)].map((name) => `${name} has a runbook and no alert`),
     ...rules
       .filter(({ alert, annotations }) => {
-        return annotations['runbook_url'] !== `docs/runbooks.md#${alert.toLowerCase()}`;
+        return annotations['runbook_url'] !== `${page}#${alert.toLowerCase()}`;
       })
       .map(({ alert }) => `${alert} links to another runbook`),
+    ...(/^https:\/\/[^/]+\/.*\/runbooks\.md$/.test(page) ? [] : [`${page} is no absolute link`]),
   ];
 }
 

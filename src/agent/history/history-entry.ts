@@ -39,8 +39,13 @@ interface Written {
 
 /** What happened. */
 export type Happening =
-  /** The history begins with it. */
-  | { readonly kind: 'started'; readonly mode: string; readonly version: string }
+  | {
+      readonly kind: 'started';
+      readonly mode: string;
+      readonly version: string;
+      /** Entries of the run before are above it. Absent: the history begins with it. */
+      readonly continues?: boolean;
+    }
   | ({
       readonly kind: 'service';
       readonly change: 'created' | 'changed' | 'deleted';
@@ -102,8 +107,11 @@ export type Happening =
   | { readonly kind: 'condition'; readonly name: string; readonly isTrue: boolean }
   | { readonly kind: 'first sync' };
 
-/** `unneeded`: no row of this node changes by it, or it was undone before it was written. */
-export type Settled = 'kernel' | 'unneeded';
+/**
+ * `unneeded`: no row of this node changes by it, or it was undone before it was written. `unknown`:
+ * the agent ended before.
+ */
+export type Settled = 'kernel' | 'unneeded' | 'unknown';
 
 /** One entry of the history. Times are on the monotonic clock. */
 export interface HistoryEntry {
@@ -117,12 +125,19 @@ export interface HistoryEntry {
   text: string;
   /** Undefined: not in the kernel yet, or the kernel has no part in it. */
   settled: Settled | undefined;
-  settledAtMs: number | undefined;
+  /** Of those that are counted in it, the longest. */
+  settledAfterMs: number | undefined;
   /** It happened again; undefined: it did not. */
   again: { readonly count: number; readonly lastAtMs: number } | undefined;
   /** Bytes of memory, about. */
   weight: number;
 }
+
+/** What is kept of an entry for the next run of the agent. */
+export type SavedEntry = Pick<
+  HistoryEntry,
+  'service' | 'atMs' | 'kind' | 'text' | 'settled' | 'settledAfterMs' | 'again'
+>;
 
 /** Whether an entry is about something that must reach the kernel. */
 export function awaitsKernel({ kind }: Pick<HistoryEntry, 'kind'>): boolean {

@@ -46,6 +46,8 @@ export interface HistoryPage {
   readonly hasMore: boolean;
   /** Of the newest entry, whatever the request. Absent in the answer of an older version. */
   readonly lastSeq?: number;
+  /** Of the first entry of this run: those before it are of the run before. Absent: 1. */
+  readonly startedSeq?: number;
   /** When this agent began to keep a history. */
   readonly begunAtMs: number;
   /** Everything that was received since then is here, unless it is outside of the request. */
@@ -62,7 +64,7 @@ const PAGE_ENTRIES = 200;
 const PAGE_BYTES = 256 * 1024;
 
 export interface HistoryPagesOptions {
-  readonly history: Pick<History, 'ring' | 'begunAtMs' | 'run' | 'lastSeq'>;
+  readonly history: Pick<History, 'ring' | 'begunAtMs' | 'run' | 'lastSeq' | 'startedSeq'>;
   readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>;
   readonly serviceNow: (service: string) => ServiceNow;
 }
@@ -86,6 +88,7 @@ export function historyPage(request: HistoryRequest, options: HistoryPagesOption
     entries,
     hasMore: entries.length < wanted.length,
     lastSeq: options.history.lastSeq,
+    startedSeq: options.history.startedSeq,
     begunAtMs: dateOf(begunAtMs),
     completeSinceMs: dateOf(completeMs),
     completeForMs: Math.round(nowMs - completeMs),
@@ -113,11 +116,11 @@ function bySeq(a: readonly HistoryEntry[], b: readonly HistoryEntry[]): readonly
   return [...a, ...b].sort((one, other) => one.seq - other.seq);
 }
 
-function dated(
+export function dated(
   entry: HistoryEntry,
   { nowMs, dateOf }: { readonly nowMs: number; readonly dateOf: (atMs: number) => number },
 ): DatedEntry {
-  const { seq, service, atMs, settled, settledAtMs, again } = entry;
+  const { seq, service, atMs, settled, settledAfterMs, again } = entry;
   const what = unpack(entry.text);
   const kernel =
     settled ?? (awaitsKernel(entry) || what.kind === 'repaired' ? 'waiting' : undefined);
@@ -128,7 +131,7 @@ function dated(
     ageMs: Math.round(nowMs - atMs),
     what,
     ...(kernel === undefined ? {} : { kernel }),
-    ...(settledAtMs === undefined ? {} : { settledAfterMs: settledAtMs - atMs }),
+    ...(settledAfterMs === undefined ? {} : { settledAfterMs }),
     ...(again === undefined
       ? {}
       : { again: { count: again.count, lastAtMs: dateOf(again.lastAtMs) } }),

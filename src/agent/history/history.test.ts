@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { endpoint, service, slice } from '../../forwarding/testing/example-objects.ts';
 import { VirtualClock } from '../../time/testing/virtual-clock.ts';
+import type { StepReport } from '../observer.ts';
 import { historyPath, parseHistoryPath } from '../servers/path-part.ts';
 import { NODE, SETTINGS, Stage } from '../testing/agent-stage.ts';
 import { rejection } from '../testing/fake-plane.ts';
@@ -138,6 +139,55 @@ describe('History', () => {
     assert.equal(drift.again?.count, 2, 'the same again is counted');
     const repaired = watched.last('repaired');
     assert.deepEqual([repaired.what.reason, repaired.kernel], ['drift', 'kernel']);
+  });
+
+  it('gives the longest of merged repairs, and not the time since the first', async () => {
+    await using watched = await Watched.start();
+    const { clock, stage } = watched;
+    stage.source.service(service());
+    await clock.until('the Service', () => stage.isEqual());
+    for (let count = 0; count < 4; count++) {
+      stage.plane.lose('ns/web/TCP/IPv4');
+      await clock.pass(10_000);
+    }
+    const { again, settledAfterMs, kernel } = watched.last('repaired');
+    assert.deepEqual([again?.count, kernel], [3, 'kernel']);
+    assert.ok((settledAfterMs ?? -1) > 0, 'counted from the external change');
+    assert.ok((settledAfterMs ?? 0) < 5_000, `${settledAfterMs} ms`);
+  });
+
+  it('does not call repaired what no inspection could write', async () => {
+    await using watched = await Watched.start();
+    const { observer } = watched.history;
+    const report = {
+      depth: 'everything',
+      reason: 'drift',
+      atMs: watched.clock.monotonicMs(),
+      durationMs: 5,
+      rowCount: 1,
+      wrongCount: 0,
+      writeCount: 0,
+      differenceCount: 1,
+      differences: [{ kind: 'missing', object: 'packet hooks: no such cgroup' }],
+    } as const;
+    observer.onInspected?.(report);
+    observer.onStep?.({ pendingCount: 0, failedCount: 0 } as StepReport);
+    assert.equal(watched.last('repaired').kernel, 'waiting');
+    await watched.clock.pass(20_000);
+    observer.onInspected?.(report);
+    await watched.clock.pass(20_000);
+    observer.onInspected?.({
+      ...report,
+      atMs: watched.clock.monotonicMs(),
+      writeCount: 8,
+      differences: [{ kind: 'missing', object: 'connect4' }],
+    });
+    const [first, second] = watched
+      .entries()
+      .filter(({ what }) => what.kind === 'repaired')
+      .map(({ kernel, settledAfterMs }) => ({ kernel, settledAfterMs }));
+    assert.deepEqual(first, { kernel: 'kernel', settledAfterMs: 40_005 });
+    assert.deepEqual(second, { kernel: 'kernel', settledAfterMs: 5 });
   });
 
   it('knows that a repair is done while another row stays rejected', async () => {

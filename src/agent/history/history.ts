@@ -3,7 +3,13 @@ import type { Drift, NodeFacts } from '../../dataplanes/contract.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { AgentObserver, InspectionReport, StepFailure } from '../observer.ts';
 import { happeningsOf, type ObjectChange } from './happenings.ts';
-import { awaitsKernel, type Happening, type HistoryEntry, type Settled } from './history-entry.ts';
+import {
+  awaitsKernel,
+  type Happening,
+  type HistoryEntry,
+  type SavedEntry,
+  type Settled,
+} from './history-entry.ts';
 import { bytesOf, pack, unpack } from './pack.ts';
 import { HistoryRing, type RingLimits } from './ring.ts';
 import { namesOf, shortened } from './some-names.ts';
@@ -16,6 +22,8 @@ export interface HistoryOptions {
   /** The settings of the node that the plane has; read once, at the first sync. */
   readonly facts?: () => NodeFacts;
   readonly limits?: RingLimits;
+  /** Of the run before; the oldest first, on the monotonic clock. */
+  readonly past?: readonly SavedEntry[];
 }
 
 type FlowsHappening = Extract<Happening, { kind: 'flows' }>;
@@ -49,6 +57,7 @@ const MOST_OPEN_FLOWS = 256;
 const ENTRY_BYTES = 290;
 const MOST_NAMED = 16;
 const LONGEST_TEXT = 300;
+const MOST_WAITING = 64;
 
 /** What this node learned and did, newest last, in a bounded room. */
 export class History {
@@ -56,22 +65,41 @@ export class History {
   readonly #ring: HistoryRing;
   readonly #begunAtMs: number;
   #seq = 0;
+  #changeCount = 0;
+  readonly #startedSeq: number;
   #facts: NodeFacts | undefined;
   /** Entries that ended flows of the last second are added to, by Service and reason. */
   readonly #flows = new Map<string, { readonly entry: HistoryEntry; what: FlowsHappening }>();
-  /** Repairs whose rows are not written yet. */
-  #repairs: HistoryEntry[] = [];
+  /** Repairs whose rows are not written yet, and when they were needed. */
+  readonly #repairs = new Map<HistoryEntry, number>();
+  /** Differences that an inspection found and could not repair, and since when. */
+  readonly #unrepaired = new Map<HistoryEntry, number>();
+  /** The first external change that no inspection has followed yet. */
+  #disturbedAtMs: number | undefined;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
     this.#ring = new HistoryRing(options.limits ?? LIMITS);
     this.#begunAtMs = options.clock.monotonicMs();
-    const { mode, version } = options;
-    this.#note('', { kind: 'started', mode, version });
+    const { mode, version, past = [] } = options;
+    for (const entry of past) this.#push(entry);
+    const continues = past.length > 0;
+    this.#startedSeq = this.#seq + 1;
+    this.#note('', { kind: 'started', mode, version, ...(continues ? { continues } : {}) });
   }
 
   /** Differs for every run of the agent. */
   readonly run = randomUUID();
+
+  /** Of the entry that this run began with. */
+  get startedSeq(): number {
+    return this.#startedSeq;
+  }
+
+  /** Rises with everything that a reader would see. */
+  get changeCount(): number {
+    return this.#changeCount;
+  }
 
   /** Of the newest entry. */
   get lastSeq(): number {
@@ -101,7 +129,7 @@ export class History {
     },
     onFirstSync: () => this.#firstSync(),
     onStep: ({ pendingCount, failedCount }) => {
-      if (pendingCount <= failedCount) this.#repaired();
+      if (pendingCount <= failedCount) this.#repaired(this.#repairs);
     },
     onStepFailed: (failure) => this.#rejected(failure),
     onDrift: (drift) => this.#drift(drift),
@@ -140,6 +168,7 @@ export class History {
   }
 
   #drift({ what, by, isOwn }: Drift): void {
+    this.#disturbedAtMs ??= this.#nowMs();
     this.#noteOnce('', {
       kind: 'drift',
       what: shortened(what, LONGEST_TEXT),
@@ -148,13 +177,11 @@ export class History {
     });
   }
 
-  #inspected({
-    reason,
-    differences,
-    differenceCount,
-    wrongCount,
-    writeCount,
-  }: InspectionReport): void {
+  #inspected(report: InspectionReport): void {
+    const { reason, differences, differenceCount, wrongCount, writeCount } = report;
+    const sinceMs = this.#disturbedAtMs ?? report.atMs - report.durationMs;
+    this.#disturbedAtMs = undefined;
+    if (writeCount > 0 || differenceCount === 0) this.#repaired(this.#unrepaired);
     if (reason === 'start' || (differenceCount === 0 && wrongCount === 0 && writeCount === 0))
       return;
     const objects = differences
@@ -168,18 +195,18 @@ export class History {
       differences: { ...namesOf(objects, MOST_NAMED), count: differenceCount },
       services: [...services].slice(0, MOST_NAMED),
     });
-    if (wrongCount > 0) {
-      if (!this.#repairs.includes(entry)) this.#repairs.push(entry);
-      return;
-    }
-    this.#mark(entry, { settled: 'kernel', atMs: this.#nowMs() });
+    entry.settled = undefined;
+    const waiting = wrongCount === 0 && writeCount === 0 ? this.#unrepaired : this.#repairs;
+    if (!waiting.has(entry) && waiting.size < MOST_WAITING) waiting.set(entry, sinceMs);
+    if (wrongCount === 0) this.#repaired(this.#repairs);
   }
 
-  #repaired(): void {
-    if (this.#repairs.length === 0) return;
+  #repaired(waiting: Map<HistoryEntry, number>): void {
     const atMs = this.#nowMs();
-    for (const entry of this.#repairs) this.#mark(entry, { settled: 'kernel', atMs });
-    this.#repairs = [];
+    for (const [entry, sinceMs] of waiting) {
+      this.#mark(entry, { settled: 'kernel', atMs, sinceMs });
+    }
+    waiting.clear();
   }
 
   #rejected({ scope, services, rowCount, code, message }: StepFailure): void {
@@ -225,9 +252,13 @@ export class History {
     }
   }
 
-  #mark(entry: HistoryEntry, { settled, atMs }: { settled: Settled; atMs: number }): void {
+  #mark(
+    entry: HistoryEntry,
+    { settled, atMs, sinceMs = entry.atMs }: { settled: Settled; atMs: number; sinceMs?: number },
+  ): void {
+    this.#changeCount++;
     entry.settled = settled;
-    entry.settledAtMs = atMs;
+    entry.settledAfterMs = Math.max(entry.settledAfterMs ?? 0, atMs - sinceMs);
   }
 
   /** Counts it in an entry that says the same, if one of the last does. */
@@ -239,28 +270,35 @@ export class History {
       .slice(-RECENT)
       .find((entry) => {
         const isRecent = nowMs - (entry.again?.lastAtMs ?? entry.atMs) <= AGAIN_WITHIN_MS;
-        if (!isRecent || entry.kind !== what.kind) return false;
+        if (!isRecent || entry.seq < this.#startedSeq || entry.kind !== what.kind) return false;
         return textWithoutPid(unpack(entry.text)) === text;
       });
     if (same === undefined) return this.#note(service, what, nowMs);
+    this.#changeCount++;
     same.again = { count: (same.again?.count ?? 0) + 1, lastAtMs: nowMs };
     return same;
   }
 
   #note(service: string, what: Happening, atMs = this.#nowMs()): HistoryEntry {
+    const none = { settled: undefined, settledAfterMs: undefined, again: undefined };
+    return this.#push({ service, atMs, kind: what.kind, text: pack(what), ...none });
+  }
+
+  #push({ service, atMs, kind, text, settled, settledAfterMs, again }: SavedEntry): HistoryEntry {
     const seq = ++this.#seq;
-    const text = pack(what);
+    this.#changeCount++;
+    const weight = ENTRY_BYTES + bytesOf(text);
     // All fields at once: entries of one shape take less memory.
     const entry: HistoryEntry = {
       seq,
       service,
       atMs,
-      kind: what.kind,
+      kind,
       text,
-      settled: undefined,
-      settledAtMs: undefined,
-      again: undefined,
-      weight: ENTRY_BYTES + bytesOf(text),
+      settled,
+      settledAfterMs,
+      again,
+      weight,
     };
     this.#ring.push(entry);
     return entry;
@@ -269,6 +307,7 @@ export class History {
   #rewrite(entry: HistoryEntry, what: Happening): void {
     const before = bytesOf(entry.text);
     entry.text = pack(what);
+    this.#changeCount++;
     this.#ring.grew(entry, bytesOf(entry.text) - before);
   }
 

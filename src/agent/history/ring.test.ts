@@ -7,7 +7,7 @@ import { HistoryRing, type RingLimits } from './ring.ts';
 let seq = 0;
 
 function entry(service: string, weight = 300, atMs = ++seq): HistoryEntry {
-  const none = { settled: undefined, settledAtMs: undefined, again: undefined };
+  const none = { settled: undefined, settledAfterMs: undefined, again: undefined };
   return { seq: ++seq, service, atMs, kind: 'first sync', text: '', weight, ...none };
 }
 

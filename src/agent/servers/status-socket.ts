@@ -85,8 +85,8 @@ function dataReply(data: unknown): Reply {
   return jsonReply(OK, JSON.stringify(data));
 }
 
-/** Removes the socket of a crashed process. Anything but a socket is kept. */
-async function isStaleSocket(path: string, signal: AbortSignal): Promise<boolean> {
+/** Whether it is the socket of a process that was killed. Anything but a socket is kept. */
+export async function isStaleSocket(path: string, signal: AbortSignal): Promise<boolean> {
   try {
     if (!(await stat(path)).isSocket()) return false;
   } catch (error) {

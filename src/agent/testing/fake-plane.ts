@@ -188,6 +188,10 @@ export class FakePlane implements DataPlane {
     this.kernel.clear();
   }
 
+  reportDrift(drift: Drift): void {
+    this.#onDrift?.(drift);
+  }
+
   /** Another process deletes a row from the kernel. */
   lose(key: ServicePortKey): void {
     if (!this.kernel.delete(key)) return;

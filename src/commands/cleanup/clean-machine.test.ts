@@ -33,6 +33,7 @@ function stage(t: TestContext) {
       done.push('settings');
       return { changes: [], leftAlone: [], problems: [] };
     },
+    removeSocket: async () => false,
   };
   return { machine, done, said };
 }
@@ -52,6 +53,13 @@ test('reports what was removed', async (t) => {
     'conntrack entries: deleted 7',
     'kernel settings: nothing to restore',
   ]);
+});
+
+test('removes the socket of an agent that was killed', async (t) => {
+  const { machine, said } = stage(t);
+  const removeSocket = async () => true;
+  await cleanMachine({ mode: 'nftables' }, { ...machine, removeSocket });
+  assert.equal(said.at(-1), 'status socket: removed that of an agent that was killed');
 });
 
 test('reports when there was nothing to remove', NEEDS_WINGS, async (t) => {

@@ -29,6 +29,8 @@ export interface CleanableMachine {
   removeRoutes(): Promise<readonly string[]>;
   removeFlows(frontends: readonly KernelFrontend[]): Promise<number>;
   restoreSettings(): Promise<Restored>;
+  /** The socket of an agent that was killed; false: there is none, or an agent listens on it. */
+  removeSocket(): Promise<boolean>;
 }
 
 /**
@@ -71,6 +73,11 @@ export async function cleanMachine(
     });
     await attempt('kernel settings', () => restore(machine, { dryRun, say }));
   }
+  await attempt('status socket', async () => {
+    const verb = dryRun ? 'would remove' : 'removed';
+    if (await machine.removeSocket())
+      say(`status socket: ${verb} that of an agent that was killed`);
+  });
   if (failures.length > 0) throw incomplete(failures);
 }
 
@@ -127,6 +134,6 @@ function incomplete(failures: readonly unknown[]): CommandError {
 }
 
 /** `1 process`, `2 tables`. */
-function holdingText({ what, count }: Holding): string {
+export function holdingText({ what, count }: Holding): string {
   return `${count} ${count === 1 ? what.replace(/(?<=ss)es$|s$/, '') : what}`;
 }

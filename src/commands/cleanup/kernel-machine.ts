@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatCidr } from '../../addresses/cidr.ts';
-import { SYSCTL_STATE } from '../../config/run-folder.ts';
+import { isStaleSocket } from '../../agent/servers/status-socket.ts';
+import { STATUS_SOCKET, SYSCTL_STATE } from '../../config/run-folder.ts';
 import type { DataPlane } from '../../dataplanes/contract.ts';
 import { removeTranslated } from '../../flows/remove-translated.ts';
 import { type Conntrack, KernelConntrack } from '../../linux/conntrack/conntrack.ts';
@@ -46,6 +48,13 @@ export function kernelMachine(options: KernelMachineOptions): CleanableMachine {
       if (existsSync(runFolder)) await assertOwnFolder(runFolder);
       const work = dryRun ? plannedRestore : restoreSysctls;
       return await work(kernelSysctls(), join(runFolder, SYSCTL_STATE));
+    },
+    removeSocket: async () => {
+      const path = join(runFolder, STATUS_SOCKET);
+      if (!(await isStaleSocket(path, AbortSignal.timeout(DEADLINE_MS)))) return false;
+      await assertOwnFolder(runFolder);
+      if (!dryRun) await unlink(path);
+      return true;
     },
   };
 }

@@ -1,13 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { arch, release } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { buildConfig } from '../../config/load-config.ts';
+import { HISTORY_FILE, STATUS_SOCKET } from '../../config/run-folder.ts';
 import type { Report } from '../../doctor/doctor-report.ts';
 import { printedBy } from '../../linux/printed-by.ts';
 import { findProgram, toolName } from '../../linux/xtables/iptables-programs.ts';
 import { systemClock } from '../../time/clock.ts';
 import { CommandError } from '../command-error.ts';
+import { readWholeHistory, savedEntries } from '../history/read-history.ts';
 import { VERSION } from '../run/program-version.ts';
 import type { Patient } from './examined-subject.ts';
 import { withoutSecrets } from './secrets.ts';
@@ -53,6 +56,7 @@ async function bundleFiles({ report, text, patient }: BundleContents): Promise<T
       () => json(agent ? { facts: agent.facts, view: agent.view } : 'no agent answers'),
     ],
     ['diff.json', async () => json((await subject.node?.differences()) ?? 'no agent answers')],
+    ['history.json', () => readHistoryOf(patient)],
     ['metrics.txt', () => readMetrics(agent?.configuration)],
     ['log.txt', () => printedBy('journalctl', JOURNAL)],
     ['rules/nft.txt', () => printedBy('nft', ['list', 'ruleset'])],
@@ -94,6 +98,11 @@ function versionsOf({ agent }: Patient): unknown {
     kernel: release(),
     architecture: arch(),
   };
+}
+
+async function readHistoryOf({ agent, runFolder }: Patient): Promise<string> {
+  if (agent === undefined) return json({ saved: savedEntries({}, join(runFolder, HISTORY_FILE)) });
+  return json(await readWholeHistory({}, { socketPath: join(runFolder, STATUS_SOCKET) }));
 }
 
 function json(value: unknown): string {

@@ -12,6 +12,7 @@ import { kernelSysctls } from '../../linux/sysctl.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { allModes } from '../../modes/mode-registry.ts';
 import { findBasis } from '../basis/basis.ts';
+import { leftInKernel } from '../basis/left-in-kernel.ts';
 import { assertSameNetwork, persistentDifferences } from '../diff/persistent-differences.ts';
 
 /** What the agent said, and what the checks are about. */
@@ -19,6 +20,7 @@ export interface Patient {
   readonly subject: Subject;
   readonly agent: AgentNode | undefined;
   readonly status: StatusPage | undefined;
+  readonly runFolder: string;
 }
 
 /** Asks the agent, where one runs. Throws where it serves another network namespace. */
@@ -35,19 +37,29 @@ export async function readPatient(runFolder: string): Promise<Patient> {
       differences: once(() => differencesOf(runFolder)),
     };
     const { pid, mode } = agent;
-    const state: AgentState = { state: 'answers', pid, conditions: status.conditions };
-    return { subject: await subjectOf({ agent: state, node, usedMode: mode }), agent, status };
+    const { conditions, fallback } = status;
+    const state: AgentState = { state: 'answers', pid, conditions, ...(fallback && { fallback }) };
+    return {
+      subject: await subjectOf({ agent: state, node, usedMode: mode }, runFolder),
+      agent,
+      status,
+      runFolder,
+    };
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
     const agent = silentState(error);
-    const subject = await subjectOf({ agent, node: undefined, usedMode: DEFAULT_MODE });
-    return { subject, agent: undefined, status: undefined };
+    const subject = await subjectOf({ agent, node: undefined, usedMode: DEFAULT_MODE }, runFolder);
+    return { subject, agent: undefined, status: undefined, runFolder };
   }
 }
 
-async function subjectOf(asked: Pick<Subject, 'agent' | 'node' | 'usedMode'>): Promise<Subject> {
+async function subjectOf(
+  asked: Pick<Subject, 'agent' | 'node' | 'usedMode'>,
+  runFolder: string,
+): Promise<Subject> {
   return {
     ...asked,
+    leftInKernel: () => leftInKernel({ runFolder }),
     sysctls: kernelSysctls(),
     places: once(() => readPlaces(asked.node?.rows ?? [])),
     modes: (await allModes()).map(modeAbout),

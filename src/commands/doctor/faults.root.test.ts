@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { STATUS_SOCKET } from '../../config/run-folder.ts';
+import { FOREIGN_CHAINS } from '../../doctor/checks/foreign-chains.ts';
+import { RP_FILTER } from '../../doctor/checks/rp-filter.ts';
 import { enterOwnNetwork, ip, run } from '../../linux/netlink/testing/own-namespace.ts';
 import { type ChildProgram, startChild } from '../../linux/testing/child-program.ts';
+import { ipv4Packet, PROTOCOL, udpDatagram } from '../../linux/testing/packets/build.ts';
+import { openTun } from '../../linux/testing/packets/tun.ts';
+import { readPatient } from './examined-subject.ts';
 import {
   type Agent,
   complaints,
@@ -365,6 +371,72 @@ describe('doctor on a node with an agent', () => {
     });
   }
 
+  it('blames no interface for what rp_filter dropped at another', async () => {
+    const tun = openTun('tun7', 'tun');
+    ip(
+      'link add eth1 type veth peer name outside-1',
+      'link set outside-1 up',
+      'addr add 198.51.100.1/24 dev eth1',
+      'link set eth1 up',
+      'addr add 203.0.113.1/24 dev tun7',
+      'link set tun7 up',
+    );
+    setSysctl('net/ipv4/conf/eth1/rp_filter', '1');
+    setSysctl('net/ipv4/conf/tun7/rp_filter', '1');
+    try {
+      const ends = { source: POD, sourcePort: 7, destination: '203.0.113.1', destinationPort: 7 };
+      const datagram = udpDatagram(ends, Buffer.from('x'));
+      tun.send(ipv4Packet(ends, PROTOCOL.udp, { payload: datagram }));
+      const found = await RP_FILTER.run((await readPatient(agent.runFolder)).subject);
+      assert.deepEqual(
+        found.map(({ level, code, what }) => `${level} ${code} ${what}`),
+        ['note RP_FILTER_COUNTED rp_filter has dropped 1 packet; it is strict at tun7, eth1'],
+      );
+    } finally {
+      ip('link delete eth1');
+      tun.close();
+    }
+  });
+
+  it('names the chain, handle and text of a rule behind a jump, and tells a reject from a drop', async () => {
+    run([
+      'nft',
+      'add table ip6 fw; add chain ip6 fw deny; add chain ip6 fw refuse; ' +
+        'add chain ip6 fw in { type filter hook prerouting priority -150; }; ' +
+        'add chain ip6 fw out { type filter hook output priority 0; }; ' +
+        'add rule ip6 fw in jump deny; add rule ip6 fw out jump refuse; ' +
+        'add rule ip6 fw deny tcp dport 80 drop; add rule ip6 fw deny tcp dport 81 drop; ' +
+        'add rule ip6 fw refuse tcp dport 82 reject',
+    ]);
+    run(['ip6tables-legacy', '-A', 'FORWARD', '-p', 'tcp', '--dport', '83', '-j', 'REJECT']);
+    try {
+      const found = await FOREIGN_CHAINS.run((await readPatient(agent.runFolder)).subject);
+      assert.deepEqual(
+        found.map(({ what, next }) => [
+          what.replace(/handle \d+/, 'handle N'),
+          next?.split(' shows ')[0],
+        ]),
+        [
+          [
+            'handle N of ip6 fw deny (nf_tables, prerouting, by way of in) drops packets: tcp dport 80 drop; 1 more rule drops or rejects',
+            'nft -a list chain ip6 fw deny',
+          ],
+          [
+            'handle N of ip6 fw refuse (nf_tables, output, by way of out) rejects packets: tcp dport 82 reject',
+            'nft -a list chain ip6 fw refuse',
+          ],
+          [
+            'rule 1 of ip6 filter FORWARD (iptables-legacy, forward) rejects packets: -A FORWARD -p tcp -m tcp --dport 83 -j REJECT --reject-with icmp6-port-unreachable',
+            'ip6tables-legacy -t filter -S FORWARD',
+          ],
+        ],
+      );
+    } finally {
+      run(['nft', 'delete table ip6 fw']);
+      run(['ip6tables-legacy', '-F', 'FORWARD']);
+    }
+  });
+
   it('names an agent that does not answer, then one that was killed', async () => {
     agent.program.send('SIGSTOP');
     assert.deepEqual(await complaints(agent.runFolder), ['problem AGENT_SILENT']);
@@ -373,5 +445,16 @@ describe('doctor on a node with an agent', () => {
     assert.deepEqual(await complaints(agent.runFolder), ['problem AGENT_DEAD']);
     // An agent of another folder was here before.
     assert.deepEqual(await complaints('/nonexistent'), ['problem AGENT_DEAD']);
+  });
+
+  it('says that the kernel has no rules after a flush, and is silent after cleanup', async () => {
+    run(['nft', 'flush', 'ruleset']);
+    const { subject } = await readPatient(agent.runFolder);
+    assert.deepEqual(await subject.leftInKernel(), { objects: [], unread: [] });
+    assert.deepEqual(await complaints(agent.runFolder), ['problem AGENT_DEAD']);
+    const cleanup = ['cleanup', '--mode', 'nftables', '--run-folder', agent.runFolder];
+    run([process.execPath, join(import.meta.dirname, '../../main.ts'), ...cleanup]);
+    assert.ok(!existsSync(join(agent.runFolder, STATUS_SOCKET)));
+    assert.deepEqual(await complaints(agent.runFolder), ['note AGENT_ABSENT']);
   });
 });

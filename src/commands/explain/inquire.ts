@@ -2,6 +2,7 @@ import { canonicalIp } from '../../addresses/ip.ts';
 import type { RowState } from '../../agent/row-state.ts';
 import { readStatus } from '../../agent/servers/status-client.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
+import type { LeftObjects } from '../../explain/absent-agent.ts';
 import { worstOf } from '../../explain/asked-addresses.ts';
 import { withBeyond } from '../../explain/beyond.ts';
 import { explanationOf } from '../../explain/explain.ts';
@@ -13,6 +14,7 @@ import { servicePortKey } from '../../forwarding/model.ts';
 import { statusWordsOf } from '../../modes/mode-registry.ts';
 import { agentError } from '../basis/ask-agent.ts';
 import type { Basis } from '../basis/basis.ts';
+import { leftInKernel } from '../basis/left-in-kernel.ts';
 import { CommandError, WRONG_USAGE_EXIT } from '../command-error.ts';
 import { detachedNames, disturberOf, troublesOf } from '../status/trouble.ts';
 import { visible } from '../terminal/visible.ts';
@@ -20,7 +22,6 @@ import { EachAsker } from './ask-each.ts';
 import { readFrom } from './from.ts';
 import { type Grounds, groundsOf } from './grounds.ts';
 import type { Inquiry, PredictedCase } from './inquiry.ts';
-import { leftInKernel } from './left-in-kernel.ts';
 import { type Pod, podOfCluster, podOfManifests } from './pod-of-cluster.ts';
 import { packetFor } from './proof/packet.ts';
 import type { WantedProbe } from './proof/probe-kind.ts';
@@ -151,7 +152,7 @@ async function explainCase(
   const isAbsent = whyNot?.absence !== undefined;
   const zeros = isAbsent ? { remarks: [], next: [] } : await zerosFor(inquiry, around);
   const packet = given ?? (await packetFor(asked, { ...inquiry, prediction, rows }));
-  const left = await leftInKernel(basis);
+  const left = await leftWithoutAgent(basis);
   return explanationOf(asked, prediction, {
     details: own ?? { candidates: [] },
     agent: await askAgentWord(basis, own?.kernel),
@@ -160,6 +161,12 @@ async function explainCase(
     zeros,
     ...(packet === undefined ? {} : { packet }),
   });
+}
+
+/** Undefined: this machine has an agent, or another one is asked about. */
+async function leftWithoutAgent(basis: Basis): Promise<LeftObjects | undefined> {
+  if (basis.by === 'agent' || !basis.isWithoutAgent) return undefined;
+  return await leftInKernel({ ebpf: basis.config.settings.ebpf });
 }
 
 /** Asks the agent whether the kernel has what it wants; null: there is no agent to ask. */

@@ -10,11 +10,15 @@ import {
   textAt,
 } from '../../cluster/json.ts';
 import { RestClient } from '../../cluster/rest-client.ts';
+import { conntrackFill } from '../../linux/conntrack/table-use.ts';
+import { kernelSysctls } from '../../linux/sysctl.ts';
 import { CommandError } from '../command-error.ts';
 import { accessOf, type SourceOptions } from '../open-source.ts';
 import { objectsOfManifests } from './manifest-objects.ts';
 
 const DEADLINE_MS = 10_000;
+/** As `doctor` judges. */
+const FULL = 0.95;
 
 /** The fields of a Pod that say where its connections come from. */
 export interface Pod {
@@ -75,14 +79,36 @@ export async function podOfCluster(
     return raw === undefined ? undefined : readPod(raw);
   } catch (cause) {
     if (!(cause instanceof ClusterError)) throw cause;
-    throw new CommandError(`cannot read pod ${name} with your credentials: ${cause.message}`, {
+    throw unreadable(name, cause, conntrackFill(kernelSysctls()));
+  } finally {
+    connection.close();
+  }
+}
+
+/** A full table takes the connection to the API server as it takes those of clients. */
+export function unreadable(
+  name: string,
+  cause: ClusterError,
+  conntrack: ReturnType<typeof conntrackFill>,
+): CommandError {
+  const { entries = 0, limit = 0 } = conntrack ?? {};
+  const isFull = cause.status === undefined && limit > 0 && entries >= FULL * limit;
+  if (!isFull) {
+    return new CommandError(`cannot read pod ${name} with your credentials: ${cause.message}`, {
       code: cause.code,
       next: `${cause.next}; or give its address instead`,
       cause,
     });
-  } finally {
-    connection.close();
   }
+  const room = `${entries.toLocaleString('en-US')} of ${limit.toLocaleString('en-US')} entries`;
+  return new CommandError(
+    `cannot read pod ${name}: conntrack of this machine is full (${room}), and has no room for a connection to the API server`,
+    {
+      code: 'CONNTRACK_FULL',
+      next: 'raise net.netfilter.nf_conntrack_max; or give the address of the pod instead of its name',
+      cause,
+    },
+  );
 }
 
 /**

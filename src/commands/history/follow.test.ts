@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { History } from '../../agent/history/history.ts';
+import type { SavedEntry } from '../../agent/history/history-entry.ts';
 import { historyPage } from '../../agent/history/history-page.ts';
 import { runStatusSocket } from '../../agent/servers/status-socket.ts';
 import { service } from '../../forwarding/testing/example-objects.ts';
@@ -18,8 +19,9 @@ class Scene {
   history = this.start();
   readonly printed: string[] = [];
 
-  start(): History {
-    return new History({ mode: 'nftables', version: '', clock: this.clock });
+  /** With what the run before has saved. */
+  start(past: readonly SavedEntry[] = []): History {
+    return new History({ mode: 'nftables', version: '', clock: this.clock, past });
   }
 
   create(key: string): void {
@@ -92,7 +94,7 @@ it('prints each entry once, when the kernel has it, and goes on with another age
   scene.create('ns/late');
   scene.nowMs += 5_000;
   await scene.prints('started', 'ns/a', 'ns/b', 'ns/late');
-  scene.history = scene.start();
+  scene.history = scene.start([...scene.history.ring.all()]);
   const note = 'the agent was restarted: what happened in between is not known';
   await scene.prints('started', 'ns/a', 'ns/b', 'ns/late', note, 'started');
 });

@@ -35,7 +35,7 @@ export async function followHistory(following: Following, signal: AbortSignal): 
     isAway = false;
     if (page.run !== run) {
       following.onNote('the agent was restarted: what happened in between is not known');
-      [run, seq] = [page.run, 0];
+      [run, seq] = [page.run, (page.startedSeq ?? 1) - 1];
       continue;
     }
     const ready = completeOnes(page.entries);

@@ -10,23 +10,42 @@ export interface Asked {
 
 /** The answer in one sentence. */
 export function headline(page: HistoryPage, asked: Asked): string {
-  const { entries } = page;
+  // Between two runs of the agent changes are not known, so they do not add up.
+  const entries = page.entries.filter(({ seq }) => seq >= (page.startedSeq ?? 0));
   const own = entries.filter(({ service }) => service !== '');
   const tally = tallyOf(own);
-  const spanOf = spanText(page, asked);
+  const spanOf = `${nodeText(entries)}${spanText(page, asked)}`;
   if (asked.service === undefined) return allText(own, tally, spanOf);
   const before = page.now === undefined ? 0 : page.now.endpoints - tally.joined + tally.left;
   const said = changesText(tally, { before, serviceChanges: serviceChanges(own) });
   const changes = said === '' ? quietText(own) : said;
-  return `${asked.service}: ${changes} ${spanOf}; ${nowText(page)}`;
+  return `${asked.service}: ${changes}${spanOf}; ${nowText(page)}`;
 }
 
 function allText(own: readonly DatedEntry[], tally: Tally, spanOf: string): string {
-  if (own.length === 0) return `no Service changed ${spanOf}`;
+  if (own.length === 0) return `no Service changed${spanOf}`;
   const services = new Set(own.map(({ service }) => service)).size;
   const said = changesText(tally, { before: 0, serviceChanges: serviceChanges(own) });
   const total = `${countText(own.length, 'entry', 'entries')} about ${countText(services, 'Service')}`;
-  return `${total} ${spanOf}${said === '' ? '' : `: ${said}`}`;
+  return `${total}${spanOf}${said === '' ? '' : `: ${said}`}`;
+}
+
+/** What other processes did to the kernel, and whether it was repaired. Empty: nothing. */
+function nodeText(entries: readonly DatedEntry[]): string {
+  let [external, repairs, open] = [0, 0, 0];
+  for (const { what, kernel, again } of entries) {
+    const times = 1 + (again?.count ?? 0);
+    if (what.kind === 'drift' && !what.isOwn) external += times;
+    if (what.kind !== 'repaired') continue;
+    if (kernel === 'kernel') repairs += times;
+    else open++;
+  }
+  const texts = [
+    external === 0 ? '' : countText(external, 'external change'),
+    repairs === 0 ? '' : countText(repairs, 'repair'),
+    open === 0 ? '' : `${countText(open, 'difference', 'differences')} of the kernel not repaired`,
+  ].filter((text) => text !== '');
+  return texts.length === 0 ? ' ' : `, ${texts.join(', ')} `;
 }
 
 /** Only entries that are no change of an endpoint, such as deleted flows. */

@@ -67,9 +67,17 @@ function detailsOf({ what, kernel, settledAfterMs, again, atMs, ageMs }: DatedEn
     if (what.resourceVersion !== '') parts.push(`version ${what.resourceVersion}`);
     parts.push(writersText(what.writers, { atMs, isDeleted: what.change === 'deleted' }));
   }
-  if (kernel === 'kernel') parts.push(`in the kernel after ${msText(settledAfterMs ?? 0)}`);
+  const isRepair = what.kind === 'repaired';
+  if (kernel === 'kernel') {
+    const most = again === undefined ? '' : 'at most ';
+    const done = isRepair ? 'repaired' : 'in the kernel';
+    parts.push(`${done} after ${most}${msText(settledAfterMs ?? 0)}`);
+  }
+  if (kernel === 'unknown') parts.push('the agent ended before it noted the answer of the kernel');
   if (kernel === 'unneeded') parts.push('no rule of this node changes');
-  if (kernel === 'waiting') parts.push(`not in the kernel yet, after ${msText(ageMs)}`);
+  if (kernel === 'waiting') {
+    parts.push(`${isRepair ? 'not repaired' : 'not in the kernel'} yet, after ${msText(ageMs)}`);
+  }
   if (again) parts.push(`${again.count} more times, last at ${timeOf(again.lastAtMs)}`);
   return parts.join(', ');
 }

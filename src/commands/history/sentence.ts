@@ -15,8 +15,10 @@ export function sentenceOf(what: Happening): string {
   switch (what.kind) {
     case 'started':
       return (
-        `the agent started, version ${what.version}, mode ${what.mode}; the history begins ` +
-        'here: what was before is not known'
+        `the agent started, version ${what.version}, mode ${what.mode}; ` +
+        (what.continues
+          ? 'above is what the run before has saved: what happened between them is not known'
+          : 'the history begins here: what was before is not known')
       );
     case 'first sync':
       return 'every Service is in the kernel for the first time since the start';

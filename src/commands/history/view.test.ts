@@ -43,6 +43,14 @@ function page(entries: readonly DatedEntry[], more: Partial<HistoryPage> = {}): 
   };
 }
 
+const REPAIRED: Happening = {
+  kind: 'repaired',
+  reason: 'drift',
+  wrongRows: 0,
+  differences: { first: [], count: 1 },
+  services: [],
+};
+
 const ASKED = { service: 'shop/web', withinMs: 600_000 };
 
 describe('the first line', () => {
@@ -88,6 +96,29 @@ describe('the first line', () => {
     assert.match(headline(gone, ASKED), /Service deleted in .*; the Service does not exist now$/);
   });
 
+  it('counts external changes and repairs where no Service changed', () => {
+    const drift = entry(
+      { kind: 'drift', what: 'table deleted', isOwn: false },
+      { service: '', again: { count: 2, lastAtMs: AT_MS } },
+    );
+    const repaired = entry(REPAIRED, { service: '', kernel: 'kernel' });
+    const open = entry(REPAIRED, { service: '', kernel: 'waiting' });
+    const { now: _, ...all } = page([drift, repaired, open]);
+    assert.equal(
+      headline(all, { withinMs: 600_000 }),
+      'no Service changed, 3 external changes, 1 repair, 1 difference of the kernel not repaired in the last 10 min',
+    );
+  });
+
+  it('adds up nothing from before the start of the agent', () => {
+    const old = entry(endpoints('a', move('ready', undefined, '10.0.0.1')));
+    const started = entry({ kind: 'started', mode: 'nftables', version: '1', continues: true });
+    const { now: _, ...all } = page([old, { ...started, service: '' }], {
+      startedSeq: started.seq,
+    });
+    assert.equal(headline(all, { withinMs: 600_000 }), 'no Service changed in the last 10 min');
+  });
+
   it('sums up all Services', () => {
     const { now: _, ...all } = page([entry(endpoints('a', move('ready', undefined, '10.0.0.1')))]);
     assert.equal(
@@ -116,6 +147,14 @@ describe('an entry as text', () => {
   it('says that it is not in the kernel yet, or not needed there', () => {
     assert.match(historyText([entry(WHAT, { kernel: 'waiting' })], FORM), /not in the kernel yet/);
     assert.match(historyText([entry(WHAT, { kernel: 'unneeded' })], FORM), /no rule of this node/);
+  });
+
+  it('says of merged repairs how long they took at most', () => {
+    const again = { count: 3, lastAtMs: AT_MS + 33_500 };
+    const repaired = entry(REPAIRED, { kernel: 'kernel', settledAfterMs: 140, again });
+    assert.match(historyText([repaired], FORM), /repaired after at most 140 ms, 3 more times/);
+    const open = entry(REPAIRED, { kernel: 'waiting' });
+    assert.match(historyText([open], FORM), /not repaired yet, after 5/);
   });
 
   it('does not name the writer of an earlier change as that of this one', () => {

@@ -1,7 +1,9 @@
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { Agent } from '../../agent/agent.ts';
 import { readyz } from '../../agent/conditions.ts';
 import { History } from '../../agent/history/history.ts';
+import { pastEntries, readSavedHistory } from '../../agent/history/saved-history.ts';
 import type { HostSockets } from '../../agent/host-sockets.ts';
 import type { Events } from '../../agent/kubernetes-events.ts';
 import { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
@@ -17,6 +19,7 @@ import type { Source } from '../../cluster/source.ts';
 import { featureStates } from '../../config/feature-gates.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { traitsOf } from '../../config/modes.ts';
+import { HISTORY_FILE } from '../../config/run-folder.ts';
 import { conntrackFill } from '../../linux/conntrack/table-use.ts';
 import { socketOwners } from '../../linux/host-sockets/socket-owner.ts';
 import { watchHostSockets } from '../../linux/host-sockets/watch-host-sockets.ts';
@@ -32,7 +35,7 @@ import { flowsOf, followFlows } from './follow-flows.ts';
 import { serviceRoutes } from './keep-service-routes.ts';
 import { knownAddresses } from './known-addresses.ts';
 import { KUBE_PROXY_VERSION, VERSION } from './program-version.ts';
-import { serverTasks } from './servers.ts';
+import { type ConfigInForce, serverTasks } from './servers.ts';
 
 export interface ProxyParts {
   readonly config: LoadedConfig;
@@ -59,7 +62,7 @@ export interface ProxyParts {
 export interface AssembledProxy {
   readonly agent: Agent;
   /** Applies fields that can change while it runs, and reports them from then on. */
-  reconfigure(config: LoadedConfig): void;
+  reconfigure(plan: ConfigInForce): void;
   readonly metrics: AgentMetrics;
   readonly history: History;
   run(signal: AbortSignal): Promise<void>;
@@ -80,12 +83,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
   const relay = settings.features.localhostNodePorts ? localhostRelay(agentOf, log) : undefined;
   const metrics = agentMetrics(parts, { agentOf, budget, relay, startedAtMs });
   const serviceHealth = serviceHealthServers(parts, { agentOf, budget });
-  const history = new History({
-    mode: mode.name,
-    version: VERSION,
-    clock: systemClock,
-    facts: () => agentOf().facts,
-  });
+  const history = openHistory(parts, agentOf);
   const flows = followFlows({
     agent: agentOf,
     addresses,
@@ -121,12 +119,12 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       ...(parts.onFirstSync ? [{ onFirstSync: parts.onFirstSync }] : []),
     ],
   });
-  let currentConfig = config;
+  let plan: ConfigInForce = { config, restart: [] };
   return {
     agent,
     reconfigure: (changed) => {
-      currentConfig = changed;
-      agent.reconfigure(changed.settings);
+      plan = changed;
+      agent.reconfigure(changed.config.settings);
     },
     metrics,
     history,
@@ -143,7 +141,7 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
           (stop) => parts.events.run(stop),
           ...serverTasks({
             ...parts,
-            currentConfig: () => currentConfig,
+            inForce: () => plan,
             agent,
             ...(routes ? { routes } : {}),
             metrics,
@@ -157,6 +155,17 @@ export function assembleProxy(parts: ProxyParts): AssembledProxy {
       );
     },
   };
+}
+
+/** With what the run before has saved. */
+function openHistory({ mode, runFolder }: ProxyParts, agentOf: () => Agent): History {
+  return new History({
+    mode: mode.name,
+    version: VERSION,
+    clock: systemClock,
+    facts: () => agentOf().facts,
+    past: pastEntries(readSavedHistory(join(runFolder, HISTORY_FILE)), systemClock),
+  });
 }
 
 function agentMetrics(

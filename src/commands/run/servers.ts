@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import type { Agent } from '../../agent/agent.ts';
 import type { History } from '../../agent/history/history.ts';
 import { historyPage } from '../../agent/history/history-page.ts';
+import { keepHistory } from '../../agent/history/saved-history.ts';
 import { serviceNow } from '../../agent/history/service-now.ts';
 import type { Events } from '../../agent/kubernetes-events.ts';
 import type { AgentMetrics } from '../../agent/metrics/agent-metrics.ts';
@@ -16,16 +17,22 @@ import type { ServiceRoutes } from '../../agent/service-routes.ts';
 import { statusPage } from '../../agent/status-page.ts';
 import { shownFlags } from '../../config/flags/shown.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { STATUS_SOCKET } from '../../config/run-folder.ts';
+import type { ChangePlan } from '../../config/reload-plan.ts';
+import { HISTORY_FILE, STATUS_SOCKET } from '../../config/run-folder.ts';
 import { toConfigurationYaml } from '../../config/write.ts';
+import { kernelSysctls } from '../../linux/sysctl.ts';
 import type { Logger } from '../../log/logger.ts';
 import type { OpenMode } from '../../modes/mode.ts';
 import type { PodNetwork } from '../../modes/wing.ts';
 import { systemClock } from '../../time/clock.ts';
 import { agentNode } from './describe-agent-node.ts';
+import { machineFindings } from './machine-findings.ts';
 import { VERSION } from './program-version.ts';
 
 type Task = (signal: AbortSignal) => Promise<void>;
+
+/** Some fields change while the process runs, others wait for a restart. */
+export type ConfigInForce = Pick<ChangePlan, 'config' | 'restart'>;
 
 /** The servers for load balancers, Prometheus and the other commands. */
 export function serverTasks(parts: {
@@ -36,8 +43,7 @@ export function serverTasks(parts: {
   readonly metrics: AgentMetrics;
   readonly history: History;
   readonly budget: ConnectionBudget;
-  /** The configuration in force: some fields change while the process runs. */
-  readonly currentConfig: () => LoadedConfig;
+  readonly inForce: () => ConfigInForce;
   readonly nodeName: string;
   /** Undefined: its objects come from a cluster. */
   readonly manifests?: readonly string[];
@@ -48,7 +54,8 @@ export function serverTasks(parts: {
 }): Task[] {
   const { agent, opened, metrics, budget, log, startedAtMs } = parts;
   const { plane } = opened;
-  const { settings } = parts.currentConfig();
+  const currentConfig = (): LoadedConfig => parts.inForce().config;
+  const { settings } = currentConfig();
   const rowPages = new RowPages(
     () => agent.table,
     (id) => agent.rowState(id),
@@ -58,6 +65,13 @@ export function serverTasks(parts: {
     clock: systemClock,
     serviceNow: (service: string) => serviceNow(agent.table, service),
   };
+  const awaitsRestart = () => parts.inForce().restart.map(({ path }) => path);
+  const machine = () =>
+    machineFindings({
+      sysctls: kernelSysctls(),
+      rows: agent.desired().rows,
+      isNode: settings.nodeObject !== 'none',
+    });
   const { endsWhenServerFails, healthServer, metricsServer, features } = settings;
   const onProblem = (error: Error) => log.warn(error.message);
   const health = healthServer;
@@ -86,9 +100,9 @@ export function serverTasks(parts: {
           endsWhenServerFails,
           mode: settings.mode,
           metrics,
-          configuration: () => parse(toConfigurationYaml(parts.currentConfig().fields)) as unknown,
+          configuration: () => parse(toConfigurationYaml(currentConfig().fields)) as unknown,
           ...(features.flagzPage
-            ? { flagz: { flags: () => shownFlags(parts.currentConfig().flags) } }
+            ? { flagz: { flags: () => shownFlags(currentConfig().flags) } }
             : {}),
           ...(features.statuszPage
             ? { statusz: { version: VERSION, startedAtMs, clock: systemClock } }
@@ -98,12 +112,22 @@ export function serverTasks(parts: {
         signal,
       ),
     (signal) =>
+      keepHistory(
+        {
+          path: join(parts.runFolder, HISTORY_FILE),
+          history: parts.history,
+          clock: systemClock,
+          onProblem: (error) => log.warn(`the history is not saved: ${String(error)}`),
+        },
+        signal,
+      ),
+    (signal) =>
       runStatusSocket(
         {
           path: join(parts.runFolder, STATUS_SOCKET),
-          snapshot: () => statusPage({ ...parts, ...opened }),
+          snapshot: () => statusPage({ ...parts, ...opened, machine, awaitsRestart }),
           counters: async () => (await plane.read('counters')) ?? [],
-          node: () => agentNode(parts),
+          node: () => agentNode({ ...parts, currentConfig }),
           rows: (request) => rowPages.page(request),
           traffic: new TrafficPages({
             run: parts.history.run,

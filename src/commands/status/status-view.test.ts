@@ -11,6 +11,7 @@ import { gapOf, SERVER_FEATURES, type ServerReport } from '../../cluster/server-
 import type { Attachment } from '../../dataplanes/contract.ts';
 import { NEEDS_WINGS } from '../../wings/testing/needs-wings.ts';
 import { type StatusForm, statusView } from './status-view.ts';
+import { detachedNames } from './trouble.ts';
 
 const TABLES: readonly Attachment[] = [
   { place: 'nftables', name: 'table ip fairlead', isAttached: true },
@@ -174,6 +175,71 @@ describe('status of a node in trouble', () => {
     assert.deepEqual(text.slice(0, 2), [
       what,
       '  next: repaired automatically; stop that program from changing them again',
+    ]);
+  });
+
+  const NOW_MS = 3_600_000 * 5;
+  const DELETED = { what: 'deleted table ip fairlead', by: { pid: 812, program: 'nft' } };
+  const INSPECTED = {
+    depth: 'reported',
+    reason: 'drift',
+    durationMs: 20,
+    rowCount: 5,
+    wrongCount: 5,
+    writeCount: 0,
+    differenceCount: 5,
+    differences: [],
+  } as const;
+
+  it('is silent about an external change that is repaired', () => {
+    const drifts = [{ ...DELETED, atMs: NOW_MS - 30_000 }];
+    const about = { drifts, driftCount: 1, conditions: failing(['undisturbed'], DELETED.what) };
+    const repaired = { ...about, lastInspection: { ...INSPECTED, atMs: NOW_MS - 29_000 } };
+    assert.match(lines(page(repaired))[0] ?? '', /^node1: nftables, ready/);
+    const before = { ...about, lastInspection: { ...INSPECTED, atMs: NOW_MS - 29_990 } };
+    assert.match(lines(page(before))[0] ?? '', /^! nft \(pid 812\) changed objects/);
+    const conditions = failing(['undisturbed', 'synced'], DELETED.what);
+    assert.match(lines(page({ ...repaired, conditions }))[0] ?? '', /^! nft \(pid 812\) changed/);
+  });
+
+  it('names a process that changes objects again and again, although each is repaired', () => {
+    const atMs = [50_000, 40_000, 39_900, 20_000].map((ago) => NOW_MS - ago);
+    const drifts = atMs.map((each) => ({ ...DELETED, atMs: each }));
+    const text = lines(page({ drifts, lastInspection: { ...INSPECTED, atMs: NOW_MS - 1 } }));
+    assert.equal(
+      `${text[0]}${text[1]?.slice(1)}`,
+      '! nft (pid 812) keeps changing objects of fairlead, 3 times in the last minute: deleted table ip fairlead',
+    );
+  });
+
+  it('gives the reason of a fallback, and promises no repair', NEEDS_WINGS, () => {
+    const attachments: Attachment[] = [{ place: 'cgroup', name: 'connect4', isAttached: false }];
+    const fallback = { ...FAILURE, from: 'packet hooks', to: 'nftables' };
+    const drifts = [{ what: 'retrying packet hooks', isOwn: true, atMs: NOW_MS - 1_000 }] as const;
+    const text = lines(page({ mode: 'tc-ebpf', attachments, fallback, drifts }));
+    assert.deepEqual(text.slice(0, 4), [
+      '! packet hooks cannot be used, nftables forwards everything: the kernel says no',
+      '  next: ask it nicely',
+      '',
+      'node1: tc-ebpf, ready',
+    ]);
+    const lost: Attachment[] = [...attachments, { ...TABLES[0], isAttached: false } as Attachment];
+    const both = page({ mode: 'tc-ebpf', attachments: lost, fallback });
+    assert.deepEqual(detachedNames(both), ['nftables table ip fairlead']);
+    assert.match(lines(both)[2] ?? '', /^! not in the kernel: nftables table ip fairlead$/);
+  });
+
+  it('names what the machine lacks, and fields of the configuration that wait for a restart', () => {
+    const machine = [
+      { code: 'IP_FORWARD_OFF', what: 'net.ipv4.ip_forward = 0', next: 'sysctl -w' },
+    ];
+    const text = lines(page({ machine, awaitsRestart: ['mode', 'ipvs.scheduler'] }));
+    assert.deepEqual(text.slice(0, 5), [
+      '! net.ipv4.ip_forward = 0',
+      '  next: sysctl -w',
+      '! the configuration file changed in mode, ipvs.scheduler: in force after a',
+      '  restart',
+      '  next: restart the pod of fairlead, or systemctl restart fairlead',
     ]);
   });
 

@@ -3,6 +3,7 @@ import { conflictText } from '../../agent/node-port-conflicts.ts';
 import type { StatusPage } from '../../agent/status-page.ts';
 import type { Kind } from '../../cluster/object-kinds.ts';
 import { serverText } from '../../cluster/server-report.ts';
+import type { Drift } from '../../dataplanes/contract.ts';
 import { attachmentWords } from '../../modes/attachment-words.ts';
 import type { StatusWords, Trouble } from '../../modes/status-words.ts';
 import { ageText, countText } from './status-texts.ts';
@@ -16,6 +17,7 @@ const LOG = "the log of `fairlead run` shows the API server's response";
 export function troublesOf(page: StatusPage, words?: StatusWords): readonly Trouble[] {
   return [
     ...notReady(page),
+    ...machine(page),
     ...(words?.troubles(page) ?? []),
     ...detached(page),
     ...rejectedRows(page),
@@ -23,7 +25,19 @@ export function troublesOf(page: StatusPage, words?: StatusWords): readonly Trou
     ...addresses(page),
     ...external(page, words),
     ...others(page.conditions),
+    ...restart(page),
   ];
+}
+
+function machine({ machine: found = [] }: StatusPage): Trouble[] {
+  return found.map(({ what, next = 'fairlead doctor' }) => ({ what, next }));
+}
+
+function restart({ awaitsRestart = [] }: StatusPage): Trouble[] {
+  if (awaitsRestart.length === 0) return [];
+  const what = `the configuration file changed in ${listed(awaitsRestart)}: in force after a restart`;
+  const next = 'restart the pod of fairlead, or systemctl restart fairlead';
+  return [{ what, next }];
 }
 
 function notReady({ conditions }: StatusPage): Trouble[] {
@@ -57,26 +71,33 @@ function notReady({ conditions }: StatusPage): Trouble[] {
   return troubles;
 }
 
-/** What leads packets to the rows and is not in the kernel. */
-export function detachedNames({ attachments = [] }: StatusPage): readonly string[] {
+/** What leads packets to the rows and is not in the kernel; after a fallback no hook does. */
+export function detachedNames({ attachments = [], fallback }: StatusPage): readonly string[] {
   const missing = attachments.filter(({ isAttached, place }) => {
+    const { noun, isHook } = attachmentWords(place);
     // What has no noun has problems of its own.
-    return !isAttached && attachmentWords(place).noun !== undefined;
+    return !isAttached && noun !== undefined && !(fallback && isHook);
   });
   return missing.map(({ place, name }) => `${attachmentWords(place).one} ${name}`);
 }
 
 function detached(page: StatusPage): Trouble[] {
-  const { attachmentsFailure } = page;
+  const { attachmentsFailure, fallback } = page;
   if (attachmentsFailure) {
     const { message, next } = attachmentsFailure;
     return [{ what: `cannot read what is attached in the kernel: ${message}`, next }];
   }
+  const troubles: Trouble[] = [];
+  if (fallback) {
+    const { from, to, message, next } = fallback;
+    troubles.push({ what: `${from} cannot be used, ${to} forwards everything: ${message}`, next });
+  }
   const names = detachedNames(page);
-  if (names.length === 0) return [];
-  const what = `not in the kernel: ${listed(names)}`;
-  const next = 'repaired automatically within seconds; if not, see the log';
-  return [{ what, next }];
+  if (names.length > 0) {
+    const next = 'repaired automatically within seconds; if not, see the log';
+    troubles.push({ what: `not in the kernel: ${listed(names)}`, next });
+  }
+  return troubles;
 }
 
 function rejectedRows(page: StatusPage): Trouble[] {
@@ -153,13 +174,28 @@ function addresses({ notServed, addresses: report }: StatusPage): Trouble[] {
 export function disturberOf({ conditions, drifts }: StatusPage): string | undefined {
   const last = drifts.findLast(({ isOwn }) => !isOwn);
   if (conditions.undisturbed.isTrue || last === undefined) return undefined;
-  return last.by ? `${last.by.program} (pid ${last.by.pid})` : 'another process';
+  return nameOf(last);
 }
 
+function nameOf({ by }: Drift): string {
+  return by ? `${by.program} (pid ${by.pid})` : 'another process';
+}
+
+/** What is repaired is told by `fairlead history`, unless it comes again and again. */
 function external(page: StatusPage, words: StatusWords | undefined): Trouble[] {
-  const { conditions, drifts, atMs } = page;
+  const { drifts, fallback, atMs } = page;
   const last = drifts.at(-1);
-  if (conditions.undisturbed.isTrue || last === undefined) return [];
+  if (last === undefined) return [];
+  const times = recentTimes(page);
+  if (!last.isOwn && times >= OFTEN) {
+    return [
+      {
+        what: `${nameOf(last)} keeps changing objects of fairlead, ${times} times in the last minute: ${last.what}`,
+        next: 'each is repaired automatically; stop that program from changing them again',
+      },
+    ];
+  }
+  if (fallback || isRepaired(page, last)) return [];
   const ago = `${ageText(atMs - last.atMs)} ago`;
   if (last.isOwn) {
     if (words?.tellsOwnDrift?.(page)) return [];
@@ -168,10 +204,30 @@ function external(page: StatusPage, words: StatusWords | undefined): Trouble[] {
   }
   return [
     {
-      what: `${disturberOf(page)} changed objects of fairlead ${ago}: ${last.what}`,
+      what: `${nameOf(last)} changed objects of fairlead ${ago}: ${last.what}`,
       next: 'repaired automatically; stop that program from changing them again',
     },
   ];
+}
+
+const OFTEN = 3;
+const RECENT_MS = 60_000;
+/** One command of another process can be several events. */
+const ONE_CHANGE_MS = 1_000;
+
+/** How often other processes changed our objects in the last minute. */
+function recentTimes({ drifts, atMs }: StatusPage): number {
+  const recent = drifts.filter((each) => !each.isOwn && atMs - each.atMs <= RECENT_MS);
+  const starts = recent.filter(
+    (each, index) => each.atMs - (recent[index - 1]?.atMs ?? 0) > ONE_CHANGE_MS,
+  );
+  return starts.length;
+}
+
+/** The kernel was inspected since, and has every row. */
+function isRepaired({ lastInspection, conditions }: StatusPage, drift: { atMs: number }): boolean {
+  if (lastInspection === undefined || !conditions.synced.isTrue) return false;
+  return lastInspection.atMs - lastInspection.durationMs >= drift.atMs;
 }
 
 /** Conditions whose reason is the whole description. */

@@ -167,6 +167,8 @@ function rejectRules(family: TableFamily): readonly Rule[] {
 function sourceRules(family: TableFamily): readonly Rule[] {
   return [
     ...prefixLevels(family).map((prefixLength) => rule(isFromRange(prefixLength, family), RETURN)),
+    // Counts for each frontend what the last rule would drop, too.
+    rule(isForFrontendIn('limited-services', 'service', family), DROP),
     commented('outside of its source ranges', DROP),
   ];
 }

@@ -211,6 +211,7 @@ class Parts {
     this.#sources ??= this.#sourceList(allowedSources);
     const value = hostNumber(this.#sources.number);
     this.#put({ set: 'source-lists', key, value, comment: this.#comment });
+    this.#put({ set: 'limited-services', key, comment: this.#comment });
   }
 
   #sourceList(allowedSources: readonly string[]): SourceList {

@@ -10,11 +10,12 @@ const REJECTING_SETS = [
   { set: 'reject-nodeports', like: 'node-ports', verdict: 'rejected' },
   { set: 'drop-services', like: 'frontends', verdict: 'dropped' },
   { set: 'drop-nodeports', like: 'node-ports', verdict: 'dropped' },
+  { set: 'limited-services', like: 'frontends', verdict: 'outsideRanges' },
 ] as const;
 
 /**
  * Packets that each service port rejected and dropped, of all its frontends. Only Services without an
- * endpoint have such elements. Undefined: the sets are of an earlier version, which did not count.
+ * endpoint, or with source ranges, have such elements. Undefined: the sets are of an earlier version, which did not count.
  */
 export async function readRejected(
   connection: NftConnection,
@@ -27,7 +28,7 @@ export async function readRejected(
         const protocol = protocolOf(family, like, key);
         const service = `${comment}/${protocol}/${FAMILY_OF_TABLE[family]}`;
         const known = counts.get(service) ?? { service, rejected: 0, dropped: 0 };
-        counts.set(service, { ...known, [verdict]: known[verdict] + packets });
+        counts.set(service, { ...known, [verdict]: (known[verdict] ?? 0) + packets });
       });
     }
   }

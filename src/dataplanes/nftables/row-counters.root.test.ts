@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { beforeEach, describe, it } from 'node:test';
 import { servicePortKey } from '../../forwarding/model.ts';
-import { enterOwnNetwork } from '../../linux/netlink/testing/own-namespace.ts';
+import { enterOwnNetwork, ip } from '../../linux/netlink/testing/own-namespace.ts';
 import { change } from '../shared/testing/plane-change.ts';
 import { applyWrong, newPlane, nft } from './testing/nftables-kernel.ts';
 import { FACTS, row } from './testing/nftables-rows.ts';
@@ -60,6 +62,31 @@ function sorted<T extends { readonly endpoint: string }>(counts: readonly T[]): 
 }
 
 describe('rejected and dropped connections', () => {
+  it('count what the source ranges of a Service drop, also while it forwards', async () => {
+    ip('link add eth0 type veth peer name far0', 'link set eth0 up', 'link set far0 up');
+    ip('addr add 192.0.2.1/24 dev eth0', 'route add default via 192.0.2.254');
+    const limited = row({ number: 1, allowedSources: ['203.0.113.0/24'] });
+    const open = row({ number: 2, allowedSources: ['192.0.2.0/24'] });
+    const plane = newPlane();
+    const rows = [limited, open];
+    await applyWrong(plane, rows, await plane.inspect({ facts: FACTS, rows }, 'everything'));
+    for (const { frontends } of rows) {
+      const { address = '', port } = frontends.find(({ allowedSources }) => allowedSources) ?? {};
+      const socket = connect({ host: address, port: port ?? 0 });
+      socket.on('error', () => socket.destroy());
+      await once(socket, 'connectionAttempt');
+      socket.destroy();
+    }
+    const counts = (await plane.rejected()) ?? [];
+    assert.deepEqual(
+      counts.map(({ service, outsideRanges }) => [service, outsideRanges]).toSorted(),
+      [
+        [servicePortKey(limited.id), 1],
+        [servicePortKey(open.id), 0],
+      ],
+    );
+  });
+
   it('are unknown while sets of an earlier version, which do not count, are in the kernel', async () => {
     const plane = await written();
     assert.deepEqual(await plane.rejected(), []);

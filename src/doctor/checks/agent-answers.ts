@@ -1,22 +1,21 @@
-import { openNetlink } from '../../linux/netlink/netlink-socket.ts';
-import { listAllChains } from '../../linux/nftables/filter-tables.ts';
-import { NETLINK_NETFILTER } from '../../linux/nftables/nftables-protocol.ts';
 import { check } from '../doctor-check.ts';
 import { note, ok, problem, unasked } from '../finding.ts';
-import type { AgentState } from '../subject.ts';
-
-const TABLE = 'fairlead';
+import type { AgentState, LeftInKernel } from '../subject.ts';
 
 interface Facts {
   readonly agent: AgentState;
-  /** Whether an agent has been here: its rules are in the kernel. */
-  readonly hasRules: boolean;
+  readonly left: LeftInKernel;
 }
+
+const NOTHING: LeftInKernel = { objects: [], unread: [] };
 
 export const AGENT = check<Facts>({
   name: 'agent',
-  read: async ({ agent }) => ({ agent, hasRules: agent.state === 'absent' && (await hasRules()) }),
-  judge: ({ agent, hasRules: isLeft }) => {
+  read: async ({ agent, leftInKernel }) => {
+    const isGone = agent.state === 'absent' || agent.state === 'dead';
+    return { agent, left: isGone ? await leftInKernel() : NOTHING };
+  },
+  judge: ({ agent, left: { objects, unread } }) => {
     if (agent.state === 'answers') return [ok(`the agent runs (pid ${agent.pid})`)];
     const next = 'start it; its log, or `journalctl -u fairlead`, has the reason why it ended';
     if (agent.state === 'silent') {
@@ -34,11 +33,22 @@ export const AGENT = check<Facts>({
         }),
       ];
     }
-    if (agent.state === 'dead' || isLeft) {
-      const what = 'no agent runs, and its rules are still in the kernel';
+    if (objects.length > 0) {
+      const what = `no agent runs, and its rules are still in the kernel: ${objects.join(', ')}`;
       const why =
         'the kernel forwards as it did when the agent ended: no change of Services or endpoints arrives';
       return [problem('AGENT_DEAD', { what, why, next })];
+    }
+    const isUnread = unread.length > 0;
+    const what = isUnread
+      ? `no agent runs; whether its rules are in the kernel could not be read: ${unread.join('; ')}`
+      : 'no agent runs, and the kernel has none of its rules';
+    const why = isUnread
+      ? 'no change of Services or endpoints arrives'
+      : 'no address of a Service is served on this machine';
+    if (agent.state === 'dead') return [problem('AGENT_DEAD', { what, why, next })];
+    if (isUnread) {
+      return [unasked('RULES_UNREAD', { what, why, next: 'run the command as root' })];
     }
     return [
       note('AGENT_ABSENT', {
@@ -49,8 +59,3 @@ export const AGENT = check<Facts>({
     ];
   },
 });
-
-async function hasRules(): Promise<boolean> {
-  using netlink = openNetlink({ protocol: NETLINK_NETFILTER });
-  return (await listAllChains(netlink)).some(({ table }) => table === TABLE);
-}

@@ -1,6 +1,7 @@
 import type { Condition, Conditions } from '../../agent/conditions.ts';
 import { check } from '../doctor-check.ts';
 import { type Finding, note, orOk, problem } from '../finding.ts';
+import type { AgentState } from '../subject.ts';
 
 /** The conditions of the agent that Services depend on, and what it means where they are false. */
 const SAID: readonly {
@@ -69,17 +70,22 @@ const SAID: readonly {
   },
 ];
 
-export const AGENT_CONDITIONS = check<Conditions | undefined>({
+export const AGENT_CONDITIONS = check<AgentState>({
   name: 'agent-conditions',
-  read: ({ agent }) => (agent.state === 'answers' ? agent.conditions : undefined),
-  judge: (conditions) => {
-    if (conditions === undefined) return [];
-    const found = SAID.flatMap(
-      ({ conditionOf, make, code, subject, why, next }): readonly Finding[] => {
-        const { isTrue, why: reason } = conditionOf(conditions);
-        return isTrue ? [] : [make(code, { what: `${subject}: ${reason}`, why, next })];
-      },
-    );
+  read: ({ agent }) => agent,
+  judge: (agent) => {
+    if (agent.state !== 'answers') return [];
+    const { conditions, fallback } = agent;
+    const found = SAID.flatMap(({ conditionOf, make, code, subject, why, next }): Finding[] => {
+      const { isTrue, why: reason } = conditionOf(conditions);
+      return isTrue ? [] : [make(code, { what: `${subject}: ${reason}`, why, next })];
+    });
+    if (fallback) {
+      const { from, to, message, next } = fallback;
+      const what = `${from} cannot be used: ${message}`;
+      const why = `${to} forwards everything instead`;
+      found.push(problem('MODE_FALLBACK', { what, why, next }));
+    }
     return orOk(found, 'the kernel follows the API server');
   },
 });

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nameProcess } from '../../linux/process-name.ts';
 import type { DoctorCheck } from '../doctor-check.ts';
-import type { Subject } from '../subject.ts';
+import type { LeftInKernel, Subject } from '../subject.ts';
 import { conditions, MODE, subject, sysctlsWith } from '../testing/example-subject.ts';
+import { AGENT } from './agent-answers.ts';
 import { AGENT_CAPABILITIES } from './agent-capabilities.ts';
 import { AGENT_CONDITIONS } from './agent-conditions.ts';
 import { CONNTRACK_ROOM } from './conntrack-checks.ts';
@@ -18,6 +19,44 @@ async function found(check: DoctorCheck, subject: Subject): Promise<string[]> {
 
 const answering = (changed: Parameters<typeof conditions>[0] = {}): Subject =>
   subject({ agent: { state: 'answers', pid: process.pid, conditions: conditions(changed) } });
+
+describe('agent', () => {
+  const cases: readonly (readonly ['dead' | 'absent', LeftInKernel, string, RegExp])[] = [
+    [
+      'dead',
+      { objects: ['2 tables'], unread: [] },
+      'problem AGENT_DEAD',
+      /in the kernel: 2 tables$/,
+    ],
+    [
+      'absent',
+      { objects: ['1 table'], unread: [] },
+      'problem AGENT_DEAD',
+      /in the kernel: 1 table$/,
+    ],
+    [
+      'dead',
+      { objects: [], unread: [] },
+      'problem AGENT_DEAD',
+      /the kernel has none of its rules$/,
+    ],
+    ['dead', { objects: [], unread: ['ipvs: EPERM'] }, 'problem AGENT_DEAD', /read: ipvs: EPERM$/],
+    [
+      'absent',
+      { objects: [], unread: ['ipvs: EPERM'] },
+      'unasked RULES_UNREAD',
+      /read: ipvs: EPERM$/,
+    ],
+    ['absent', { objects: [], unread: [] }, 'note AGENT_ABSENT', /^no agent runs on this machine$/],
+  ];
+  for (const [state, left, code, text] of cases) {
+    it(`finds ${code} when it is ${state} and the kernel has ${JSON.stringify(left)}`, async () => {
+      const asked = subject({ agent: { state }, leftInKernel: async () => left });
+      assert.deepEqual(await found(AGENT, asked), [code]);
+      assert.match((await AGENT.run(asked))[0]?.what ?? '', text);
+    });
+  }
+});
 
 describe('agent-conditions', () => {
   const FALSE = { isTrue: false, sinceMs: 0, why: 'planted' };
@@ -37,6 +76,27 @@ describe('agent-conditions', () => {
       assert.deepEqual(await found(AGENT_CONDITIONS, answering(planted)), [code]);
     });
   }
+});
+
+describe('a fallback', () => {
+  it('is a problem with its reason, and explains the objects that are missing', async () => {
+    const about = { code: 'CGROUP', message: 'no such cgroup', next: 'mount it', atMs: 0 };
+    const fallback = { from: 'packet hooks', to: 'nftables', ...about };
+    const agent = { state: 'answers', pid: 1, conditions: conditions(), fallback } as const;
+    const [finding] = await AGENT_CONDITIONS.run(subject({ agent }));
+    assert.deepEqual(finding, {
+      level: 'problem',
+      code: 'MODE_FALLBACK',
+      what: 'packet hooks cannot be used: no such cgroup',
+      why: 'nftables forwards everything instead',
+      next: 'mount it',
+    });
+    const facts = {} as NonNullable<Subject['node']>['facts'];
+    const differences = async () => [{ kind: 'missing', object: 'ebpf maps' } as const];
+    const node = { facts, rows: [], differences };
+    const [differing] = await KERNEL_STATE.run(subject({ agent, node }));
+    assert.match(differing?.why ?? '', /MODE_FALLBACK/);
+  });
 });
 
 describe('conntrack-room', () => {

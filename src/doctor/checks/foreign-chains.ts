@@ -5,7 +5,7 @@ import {
   rulesReachedFrom,
 } from '../../linux/filter-table.ts';
 import { openNetlink } from '../../linux/netlink/netlink-socket.ts';
-import { readFilterTables } from '../../linux/nftables/filter-tables.ts';
+import { readFilterTables, ruleText } from '../../linux/nftables/filter-tables.ts';
 import { NETLINK_NETFILTER } from '../../linux/nftables/nftables-protocol.ts';
 import { readLegacyTables } from '../../linux/xtables/legacy-tables.ts';
 import { check } from '../doctor-check.ts';
@@ -37,7 +37,8 @@ export const FOREIGN_CHAINS = check<Facts>({
     });
     const legacy = await readLegacyTables();
     const used = [...podLinks, ...uplinks].map(({ name }) => name);
-    return { tables: [...tables, ...legacy.tables], unread: legacy.unread, used };
+    const all = await Promise.all([...tables, ...legacy.tables].map(withTexts));
+    return { tables: all, unread: legacy.unread, used };
   },
   judge: ({ tables, unread, used }) => {
     const found = tables.flatMap((table) =>
@@ -65,12 +66,9 @@ function judgeChain(judged: {
   const { table, chain, used } = judged;
   if (chain.base === undefined) return [];
   const { hook, policy } = chain.base;
-  // Chains of kube-proxy have a check of their own, and in one mode they are ours.
-  const rules = rulesReachedFrom(table, chain.name).filter(
-    (rule) => !KUBE_PROXY_CHAIN.test(rule.chain),
-  );
+  const rules = foreignRules(table, chain);
   const name = `${table.family} ${table.name} ${chain.name}`;
-  const by = table.by === 'nf_tables' ? `nft list chain ${name}` : legacyCommand(table, chain.name);
+  const by = listCommand(table, chain.name);
   if (policy === 'drop') {
     const accepts = rules.filter(({ verdict }) => verdict === 'accept');
     const fitting = accepts.filter((rule) => mayMatch(rule, used));
@@ -85,17 +83,48 @@ function judgeChain(judged: {
         : note('FOREIGN_POLICY_DROP', about),
     ];
   }
-  const drops = rules.filter(({ verdict }) => verdict === 'drop' || verdict === 'reject');
+  const drops = rules.filter(isDropping);
   const [first] = drops;
   if (first === undefined) return [];
-  const where = `${first.chain} ${first.id}`;
+  const more = drops.length - 1;
+  const at = first.chain === chain.name ? hook : `${hook}, by way of ${chain.name}`;
+  const owner = `${table.family} ${table.name} ${first.chain}`;
+  const verb = first.verdict === 'reject' ? 'rejects' : 'drops';
+  const what = `${first.id} of ${owner} (${table.by}, ${at}) ${verb} packets${textOf(first)}`;
+  const others = `; ${more} more ${more === 1 ? 'rule drops or rejects' : 'rules drop or reject'}`;
+  const shown = listCommand(table, first.chain);
   return [
     note('FOREIGN_DROP_RULES', {
-      what: `${name} (${table.by}, ${hook}) has ${drops.length} ${drops.length === 1 ? 'rule' : 'rules'} that drop or reject; first ${where}`,
+      what: `${what}${more === 0 ? '' : others}`,
       why: `${SUBJECTS[hook] ?? 'packets'} that match are lost, and Fairlead cannot see it`,
-      next: `${by} shows it; check that no address of a Service, pod or node matches`,
+      next: `${shown} shows it; check that no address of a Service, pod or node matches`,
     }),
   ];
+}
+
+function textOf({ text }: FilterRule): string {
+  return text === undefined ? '' : `: ${text}`;
+}
+
+function isDropping({ verdict }: FilterRule): boolean {
+  return verdict === 'drop' || verdict === 'reject';
+}
+
+/** Chains of kube-proxy have a check of their own, and in one mode they are ours. */
+function foreignRules(table: FilterTable, chain: FilterChain): readonly FilterRule[] {
+  return rulesReachedFrom(table, chain.name).filter((rule) => !KUBE_PROXY_CHAIN.test(rule.chain));
+}
+
+/** With the text of the rules that are named. */
+async function withTexts(table: FilterTable): Promise<FilterTable> {
+  if (table.by !== 'nf_tables') return table;
+  const bases = table.chains.filter(({ base }) => base !== undefined);
+  const named = new Set(bases.map((chain) => foreignRules(table, chain).find(isDropping)));
+  const rules = table.rules.map(async (rule) => {
+    const text = named.has(rule) ? await ruleText(table, rule) : undefined;
+    return text === undefined ? rule : { ...rule, text };
+  });
+  return { ...table, rules: await Promise.all(rules) };
 }
 
 const SUBJECTS: Readonly<Record<string, string>> = {
@@ -116,7 +145,8 @@ function isNamed(name: string, pattern: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-function legacyCommand({ family, name }: FilterTable, chain: string): string {
+function listCommand({ by, family, name }: FilterTable, chain: string): string {
+  if (by === 'nf_tables') return `nft -a list chain ${family} ${name} ${chain}`;
   const program = family === 'ip' ? 'iptables-legacy' : 'ip6tables-legacy';
   return `${program} -t ${name} -S ${chain}`;
 }

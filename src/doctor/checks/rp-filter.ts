@@ -4,7 +4,7 @@ import { parseIp } from '../../addresses/ip.ts';
 import { isDroppedAtArrival } from '../../linux/route/arrival.ts';
 import { isInRange } from '../address-places.ts';
 import { check } from '../doctor-check.ts';
-import { note, orOk, problem } from '../finding.ts';
+import { listedNames, note, orOk, problem } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 import { sysctlIfThere } from '../sysctl-if-there.ts';
 
@@ -21,7 +21,6 @@ interface Facts {
   readonly links: readonly {
     readonly name: string;
     readonly sysctl: string;
-    readonly isStrict: boolean;
     /** The client or pod whose packets would be dropped. Undefined: none. */
     readonly dropped?: string;
     /** Whether a route leads from here to other networks, so that their clients may come by it. */
@@ -29,6 +28,8 @@ interface Facts {
   }[];
   /** Packets that were dropped since the network namespace exists. */
   readonly dropCount: number;
+  /** Every interface where it may have been: the kernel counts them together. */
+  readonly strict: readonly string[];
   /** Whether Services have addresses for clients outside of the cluster. */
   readonly servesOutside: boolean;
 }
@@ -43,16 +44,18 @@ export const RP_FILTER = check<Facts>({
     );
     const toAsk = [...new Set([...podLinks, ...uplinks, ...outer])];
     const all = subject.sysctls.read('net/ipv4/conf/all/rp_filter');
+    const pathOf = (name: string): string => `net/ipv4/conf/${name}/rp_filter`;
+    // The kernel uses the larger one: 2 (loose) wins over 1 (strict).
+    const isStrict = (name: string): boolean =>
+      String(Math.max(Number(all), Number(sysctlIfThere(subject, pathOf(name)) ?? 0))) === STRICT;
+    const outward = links.filter(({ up, loopback, name }) => up && !loopback && isStrict(name));
+    const strict = outward.map(({ name }) => name);
     const asked = await Promise.all(
       toAsk.map(async (link) => {
-        const path = `net/ipv4/conf/${link.name}/rp_filter`;
-        const value = sysctlIfThere(subject, path);
-        if (value === undefined) return [];
-        // The kernel uses the larger one: 2 (loose) wins over 1 (strict).
-        const isStrict = String(Math.max(Number(all), Number(value))) === STRICT;
         const isUplink = uplinks.includes(link);
-        const about = { name: link.name, sysctl: path.replaceAll('/', '.'), isStrict, isUplink };
-        if (!isStrict) return [about];
+        const sysctl = pathOf(link.name).replaceAll('/', '.');
+        const about = { name: link.name, sysctl, isUplink };
+        if (!strict.includes(link.name)) return [about];
         const pod = endpoints.find((each) => each.link === link && each.family === 'IPv4');
         const isOuter = outer.includes(link) && !podLinks.includes(link);
         const clients = isOuter ? [pod?.address, FAR_CLIENT] : [pod?.address];
@@ -62,26 +65,33 @@ export const RP_FILTER = check<Facts>({
       }),
     );
     const facts = asked.flat();
-    return { links: facts, dropCount: dropCount(), servesOutside: servesOutside(subject) };
+    const counted = { dropCount: dropCount(), strict };
+    return { links: facts, ...counted, servesOutside: servesOutside(subject) };
   },
-  judge: ({ links, dropCount, servesOutside: isServed }) => {
+  judge: ({ links, dropCount, strict, servesOutside: isServed }) => {
     const found = links.flatMap(({ name, sysctl, dropped, isUplink }) => {
       if (dropped === undefined) return [];
-      // A network of its own, such as for storage, has no clients behind a router until one comes.
-      const isExpected = isUplink || dropped !== FAR_CLIENT;
-      if (!isExpected && dropCount === 0) return [];
+      // A network of its own, such as for storage, has no clients behind a router.
+      if (!isUplink && dropped === FAR_CLIENT) return [];
       const who = dropped === FAR_CLIENT ? 'a client behind a router' : `the pod ${dropped}`;
-      const count = dropCount === 0 ? '' : ` (${dropCount} packets dropped so far)`;
       const about = {
-        what: `${sysctl} is strict, and the route to ${who} is not by ${name}${count}`,
+        what: `${sysctl} is strict, and the route to ${who} is not by ${name}`,
         why: `packets of ${who} that come in by ${name} are dropped before any rule`,
         next: `sysctl -w ${sysctl}=2, or add a route to the clients by ${name}`,
       };
-      const breaks = isExpected && (isServed || dropped !== FAR_CLIENT);
+      const breaks = isServed || dropped !== FAR_CLIENT;
       return [breaks ? problem('RP_FILTER_DROPS', about) : note('RP_FILTER_DROPS', about)];
     });
-    const strict = links.filter(({ isStrict }) => isStrict).length;
-    return orOk(found, `rp_filter: ${strict} of ${links.length} interfaces strict, none drops`);
+    if (dropCount > 0 && strict.length > 0) {
+      found.push(
+        note('RP_FILTER_COUNTED', {
+          what: `rp_filter has dropped ${dropCount} ${dropCount === 1 ? 'packet' : 'packets'}; it is strict at ${listedNames(strict)}`,
+          why: 'the kernel does not count at which interface: packets whose way back leads by another one',
+          next: 'sysctl -w net.ipv4.conf.all.log_martians=1: the log of the kernel (dmesg) then names source and interface',
+        }),
+      );
+    }
+    return orOk(found, `rp_filter: ${strict.length} interfaces strict, none drops`);
   },
 });
 

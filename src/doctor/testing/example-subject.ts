@@ -20,6 +20,7 @@ export function subject(parts: Partial<Subject> & { sysctls?: Subject['sysctls']
     sysctls: sysctlsWith({}),
     agent: { state: 'absent' },
     node: undefined,
+    leftInKernel: async () => ({ objects: [], unread: [] }),
     modes: [MODE],
     usedMode: MODE.name,
     places: async () => NOWHERE,

@@ -120,6 +120,9 @@ describe('judge()', () => {
   it('disagrees on another endpoint, another source, and another verdict of our rules', () => {
     const elsewhere = { ...TO_ENDPOINT, endpoint: '10.1.0.9:8080' };
     assert.equal(codeOf(FORWARD, { outcome: elsewhere }), 'NOT_AS_PREDICTED');
+    const sent = { kind: 'syn', outcome: elsewhere, answer: ACCEPTED, drop: null } as const;
+    const judged = judge(FORWARD, sent, OF);
+    assert.match(judged.agrees ? '' : judged.next.join(' '), /fairlead diff.*conntrack -D/);
     const masqueraded = { ...TO_ENDPOINT, seenAs: '10.1.0.10:40000' };
     assert.equal(codeOf(FORWARD, { outcome: masqueraded }), 'NOT_AS_PREDICTED');
     assert.equal(codeOf({ ...FORWARD, masquerade: true }, {}), 'NOT_AS_PREDICTED');

@@ -228,7 +228,7 @@ function wrongEndpoint(
 ): Disagreement | undefined {
   if (endpoints.some((each) => endpointKey(each) === endpoint)) return undefined;
   const sentence = `the packet of ${subject} to ${goal} went to ${endpoint}, which is none of its endpoints`;
-  return differs('NOT_AS_PREDICTED', sentence, ['fairlead diff']);
+  return differs('NOT_AS_PREDICTED', sentence, ['fairlead diff', STALE_ENTRY]);
 }
 
 /** Of the node itself a masqueraded address may be the one that it had. */
@@ -281,3 +281,7 @@ function differs(
 ): Disagreement {
   return { agrees: false, code, sentence, next };
 }
+
+/** Rules are met by the first packet of a connection only. */
+const STALE_ENTRY =
+  'where that finds nothing, a conntrack entry decides: `conntrack -L --dst-nat` lists them, `conntrack -D -d ADDRESS` deletes';

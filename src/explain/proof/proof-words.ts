@@ -2,9 +2,9 @@ import { endpointKey } from '../../forwarding/endpoints.ts';
 import type { SeenDrop } from '../dropped-packet.ts';
 import type { MetRule, PacketKind, Proof } from './proof.ts';
 
-/** `rule 12 of chain guard, table inet planted`. */
+/** `handle 12 of chain guard, table inet planted`. */
 export function ruleName({ table, chain, handle }: MetRule): string {
-  const what = handle === undefined ? 'the policy' : `rule ${handle}`;
+  const what = handle === undefined ? 'the policy' : `handle ${handle}`;
   return `${what} of chain ${chain}, table ${table}`;
 }
 

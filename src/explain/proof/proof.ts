@@ -66,7 +66,7 @@ export interface ProofStep extends MetRule {
   readonly hook: string;
   /** Of an eBPF program, an entry of the map that `chain` names; undefined: it is a rule. */
   readonly entry?: string;
-  /** In words, for rules of Fairlead. */
+  /** In words for rules of Fairlead; as `nft` prints it for the rule that stopped the packet. */
   readonly does?: string;
   readonly verdict: string;
   /** The chain that it goes on in. */

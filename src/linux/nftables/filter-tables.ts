@@ -3,6 +3,7 @@ import { dump } from '../netlink/netlink-exchange.ts';
 import type { Netlink } from '../netlink/netlink-socket.ts';
 import { NetlinkWriter } from '../netlink/netlink-writer.ts';
 import { eachAttribute, readAttributes, textOf } from '../netlink/reader.ts';
+import { printedBy } from '../printed-by.ts';
 import {
   CHAIN,
   DATA,
@@ -82,6 +83,17 @@ export async function readFilterTables(
     tables.push({ by: 'nf_tables', family, name: table, chains, rules });
   }
   return tables;
+}
+
+/** A rule as `nft` prints it; undefined where that is not installed, or prints no such rule. */
+export async function ruleText(
+  { family, name }: Pick<FilterTable, 'family' | 'name'>,
+  { chain, id }: FilterRule,
+): Promise<string | undefined> {
+  const listed = await printedBy('nft', ['-a', 'list', 'chain', family, name, chain]);
+  const end = ` # ${id}`;
+  const line = listed.split('\n').find((each) => each.endsWith(end));
+  return line?.slice(0, -end.length).trim();
 }
 
 async function listFilterRules(

@@ -69,7 +69,7 @@ export function parseFilterTable(text: string): Pick<FilterTable, 'chains' | 'ru
     if (chain === undefined) continue;
     const count = (counts.get(chain) ?? 0) + 1;
     counts.set(chain, count);
-    rules.push({ chain, id: `rule ${count}`, ...ruleOf(line) });
+    rules.push({ chain, id: `rule ${count}`, text: line, ...ruleOf(line) });
   }
   return { chains, rules };
 }

@@ -77,6 +77,7 @@ export function hooksInFront(mode: HooksInFront): Mode {
     madeBy: (facts) => (to, source) =>
       isBySocket(placeOf(facts), to, source) ? 'socket' : undefined,
     unseenSources,
+    ...(packetHook === undefined ? {} : { makesSilentEntries: true }),
     unseenConnections:
       `Sockets of ${socketsOf} that connected since the hooks were attached have their endpoint as ` +
       'peer and no translated conntrack entry; `ss -tun` in their network namespace shows them.',

@@ -8,6 +8,7 @@ export interface Limits {
   /** Why there are no events. */
   readonly problem: unknown;
   readonly unseenSources: readonly SourceClass[];
+  readonly hearsClients: boolean;
   readonly isRejectedKnown: boolean;
   /** Service ports whose counters are not read. */
   readonly leftOutCount: number;
@@ -16,8 +17,8 @@ export interface Limits {
 
 /** What is missing, one sentence each. */
 export function notesOf(limits: Limits): string[] {
-  const { by, events, problem, unseenSources, isRejectedKnown, leftOutCount, hasMoreClients } =
-    limits;
+  const { by, events, problem, unseenSources, hearsClients } = limits;
+  const { isRejectedKnown, leftOutCount, hasMoreClients } = limits;
   const notes: string[] = [];
   if (events === 'sampled') {
     notes.push(
@@ -26,7 +27,11 @@ export function notesOf(limits: Limits): string[] {
   }
   if (events === 'none')
     notes.push(`No conntrack events${reason(problem)}: ranked by open connections.`);
-  if (by === 'client' && events !== 'complete') {
+  if (by === 'client' && !hearsClients) {
+    notes.push(
+      'The kernel tells of no new connection that a program of this mode forwards: rates of clients are unknown, and clients without an open connection are missing.',
+    );
+  } else if (by === 'client' && events !== 'complete') {
     notes.push('Rates of clients are unknown while events are not complete.');
   }
   if (unseenSources.includes('pod')) {

@@ -23,7 +23,7 @@ export function watchOf(
   },
 ): TrafficWatch {
   const { intervalMs, known, ...options } = watched;
-  const { copied, unseenSources = [] } = known ?? {};
+  const { copied, unseenSources = [], makesSilentEntries } = known ?? {};
   const handedOverTo = (copied?.addresses ?? []).map(addressBytes);
   return new TrafficWatch({
     ...options,
@@ -31,6 +31,7 @@ export function watchOf(
     listen: listenToNewFlows,
     mode,
     unseenSources,
+    hearsClients: makesSilentEntries !== true,
     handedOverTo: new Set(handedOverTo.filter((bytes) => bytes !== undefined)),
     classOf: classByAddress(facts, ownAddresses()),
     monotonicMs: () => systemClock.monotonicMs(),

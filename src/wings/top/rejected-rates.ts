@@ -4,6 +4,8 @@ import type { ServicePortKey } from '../../forwarding/model.ts';
 export interface RejectedRate {
   readonly rejectedPerSecond: number;
   readonly droppedPerSecond: number;
+  /** Those of them from outside of the source ranges. Absent: the Service has none. */
+  readonly outsideRangesPerSecond?: number;
   /** Packets since the Service lost its last endpoint. */
   readonly rejected: number;
   readonly dropped: number;
@@ -36,11 +38,15 @@ function ratesBetween(
   seconds: number,
 ): Map<ServicePortKey, RejectedRate> {
   const rates = new Map<ServicePortKey, RejectedRate>();
-  for (const [service, { rejected, dropped }] of after) {
+  for (const [service, { rejected, dropped: unserved, outsideRanges }] of after) {
     const known = before.get(service);
+    const dropped = unserved + (outsideRanges ?? 0);
+    const droppedBefore = known && known.dropped + (known.outsideRanges ?? 0);
+    const outside = added(known?.outsideRanges, outsideRanges ?? 0) / seconds;
     rates.set(service, {
       rejectedPerSecond: added(known?.rejected, rejected) / seconds,
-      droppedPerSecond: added(known?.dropped, dropped) / seconds,
+      droppedPerSecond: added(droppedBefore, dropped) / seconds,
+      ...(outsideRanges === undefined ? {} : { outsideRangesPerSecond: outside }),
       rejected,
       dropped,
     });

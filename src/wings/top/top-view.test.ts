@@ -63,6 +63,15 @@ describe('a tick on a terminal', () => {
     ]);
   });
 
+  it('names source ranges where they drop', () => {
+    const rows = [{ ...WEB, droppedPerSecond: 1.5, outsideRangesPerSecond: 1.5, endpoints: [] }];
+    const lines = tickLines({ ...TICK, rows }, { width: 100, colours: PLAIN });
+    assert.match(
+      lines.at(-2) ?? '',
+      / 1\.5 {2}shop\/web:http {2}1\.5 dropped\/s by source ranges; none$/,
+    );
+  });
+
   it('is never wider than the terminal, whatever the names', () => {
     const long = { ...WEB, service: `${'n'.repeat(63)}/${'s'.repeat(63)}:${'p'.repeat(63)}` };
     const ticks: Tick[] = [

@@ -107,7 +107,7 @@ function asService(row: Tick['rows'][number]): Line {
   return {
     figures: [rate(newPerSecond), count(live), rate(rejectedPerSecond), rate(droppedPerSecond)],
     name: serviceText(service),
-    rest: endpointsText(service.endpoints),
+    rest: rangesText(service) + endpointsText(service.endpoints),
   };
 }
 
@@ -141,6 +141,11 @@ function serviceText({
     ...(family === 'IPv4' ? [] : [family]),
   ];
   return [service, ...suffixes].join(' ');
+}
+
+function rangesText({ outsideRangesPerSecond = 0 }: ServiceFigures): string {
+  if (outsideRangesPerSecond === 0) return '';
+  return `${rate(outsideRangesPerSecond)} dropped/s by source ranges; `;
 }
 
 /** The ones with the largest shares: a line has room for a few. */

@@ -44,6 +44,8 @@ export interface ServiceFigures extends Rejected {
   /** Sum of the counters of its endpoints. */
   readonly connections?: number;
   readonly live?: number;
+  /** Dropped packets from outside of its source ranges. Absent: it has none. */
+  readonly outsideRangesPerSecond?: number;
   /** Packets since the Service lost its last endpoint. */
   readonly rejected?: number;
   readonly dropped?: number;

@@ -1,4 +1,4 @@
-import type { ServicePortKey } from '../../forwarding/model.ts';
+import type { ServicePortKey, SourceClass } from '../../forwarding/model.ts';
 import type { ClassOf } from './client-class.ts';
 import type { EndpointRate, EndpointRates } from './endpoint-rates.ts';
 import type { RejectedRate } from './rejected-rates.ts';
@@ -23,6 +23,10 @@ export interface Gathered {
   readonly isComplete: boolean;
   /** Whether conntrack has every connection. */
   readonly seesAll: boolean;
+  /** Of whose connections conntrack has no entry. */
+  readonly unseenSources: readonly SourceClass[];
+  /** Whether `heard` can have every flow of the others. */
+  readonly hearsClients: boolean;
   /** Undefined: the mode does not know what is open. */
   readonly live: Tally | undefined;
   /** Undefined: the mode does not count them, or they were read once only. */
@@ -115,17 +119,22 @@ export function clientRows({
   live,
   seconds,
   isComplete,
+  unseenSources,
+  hearsClients,
   classOf,
 }: Gathered): ClientFigures[] {
   const began = new Map(heard.clients().map((each) => [each.client, each]));
   const open = new Map((live?.clients() ?? []).map((each) => [each.client, each]));
   const rows = [...new Set([...began.keys(), ...open.keys()])].map((client) => {
     const source = classOf(client);
+    // What is seen of such a client is a part: it would read as a figure.
+    const isSeen = source === undefined || !unseenSources.includes(source);
+    const isHeard = isComplete && hearsClients && isSeen;
     return {
       client,
       ...(source === undefined ? {} : { class: source }),
-      ...(isComplete ? { newPerSecond: (began.get(client)?.count ?? 0) / seconds } : {}),
-      ...(live ? { live: open.get(client)?.count ?? 0 } : {}),
+      ...(isHeard ? { newPerSecond: (began.get(client)?.count ?? 0) / seconds } : {}),
+      ...(live && isSeen ? { live: open.get(client)?.count ?? 0 } : {}),
       ...servicesOf([began.get(client), open.get(client)]),
       rank: began.get(client)?.count ?? 0,
     };

@@ -60,10 +60,11 @@ class World {
     options: {
       mostEvents?: number;
       unseenSources?: readonly SourceClass[];
+      hearsClients?: boolean;
       alsoRead?: () => readonly string[];
     } = {},
   ): TrafficWatch {
-    const { mostEvents = 1000, unseenSources = [], alsoRead } = options;
+    const { mostEvents = 1000, unseenSources = [], hearsClients = true, alsoRead } = options;
     const world = this;
     return new TrafficWatch({
       agent: {
@@ -100,8 +101,10 @@ class World {
       },
       mode: 'nftables',
       unseenSources,
+      hearsClients,
       handedOverTo: new Set(),
-      classOf: (client) => (client.startsWith('10.1.') ? 'pod' : 'outside'),
+      classOf: (client) =>
+        client === '192.0.2.1' ? 'host' : client.startsWith('10.1.') ? 'pod' : 'outside',
       monotonicMs: () => world.nowMs,
       mostEvents,
       ...(alsoRead === undefined ? {} : { alsoRead }),
@@ -207,6 +210,29 @@ it('leaves out what the mode cannot know, and says so', async () => {
   const [row] = services(tick);
   assert.deepEqual([row?.newPerSecond, row?.live, row?.rejected], [8, undefined, undefined]);
   assert.equal(world.sweeps, 0);
+  assert.equal(tick.notes.length, 2);
+});
+
+it('tells what it does not know of a client from zero, and why', async () => {
+  const world = new World(1);
+  const own = { client: '192.0.2.1' };
+  world.flows = [flowTo(addressOf(1)), flowTo(addressOf(1), own)];
+  const watch = world.watch({ unseenSources: ['host'], hearsClients: false });
+  await watch.begin();
+  world.hear(flowTo(addressOf(1)));
+  world.hear(flowTo(addressOf(1), own));
+  world.nowMs += 1000;
+  const tick = await watch.tick('client', 10);
+  const rows = tick.rows as readonly ClientFigures[];
+  assert.deepEqual(
+    rows.map(({ client, newPerSecond, live }) => [client, newPerSecond, live]),
+    [
+      ['10.1.0.9', undefined, 1],
+      ['192.0.2.1', undefined, undefined],
+    ],
+  );
+  assert.match(tick.notes[0] ?? '', /^The kernel tells of no new connection that a program/);
+  assert.match(tick.notes[1] ?? '', /without the sockets of this node itself/);
   assert.equal(tick.notes.length, 2);
 });
 

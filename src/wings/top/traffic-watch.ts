@@ -24,6 +24,8 @@ export interface WatchOptions {
   readonly mode: string;
   /** Source classes whose connections have no conntrack entry in this mode. */
   readonly unseenSources: readonly SourceClass[];
+  /** Whether conntrack tells of every flow of the other ones. */
+  readonly hearsClients: boolean;
   /** Where conntrack entries lead that only hand a connection over to a process. */
   readonly handedOverTo: ReadonlySet<AddressBytes>;
   readonly classOf: ClassOf;
@@ -224,6 +226,8 @@ export class TrafficWatch {
         keys: this.#measured,
         seconds,
         isComplete: heard.isComplete,
+        unseenSources: this.#options.unseenSources,
+        hearsClients: this.#options.hearsClients,
         seesAll: this.#options.unseenSources.length === 0,
         heard: tally,
         live: this.#live,
@@ -237,6 +241,7 @@ export class TrafficWatch {
         events: stateOf(heard),
         problem: this.#eventProblem,
         unseenSources: this.#options.unseenSources,
+        hearsClients: this.#options.hearsClients,
         isRejectedKnown: this.#isRejectedKnown,
         leftOutCount: this.#leftOutCount,
         hasMoreClients: tally.hasMoreClients || this.#live?.hasMoreClients === true,

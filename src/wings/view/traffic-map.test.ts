@@ -62,6 +62,8 @@ function mapOf(scene: Scene) {
     heard,
     isComplete,
     seesAll: unseenSources.length === 0,
+    unseenSources,
+    hearsClients: true,
     live: undefined,
     rejected:
       rejected &&

@@ -54,8 +54,8 @@ const USUAL_FLAGS = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0
 export async function startAgent(
   flags: readonly string[] = ['--proxy-mode', 'nftables'],
   modeToRemove: 'nftables' | 'iptables' | 'ipvs' | 'userspace' = 'nftables',
+  runFolder: string = mkdtempSync(join(tmpdir(), 'fairlead-doctor-')),
 ): Promise<Agent> {
-  const runFolder = mkdtempSync(join(tmpdir(), 'fairlead-doctor-'));
   const args = [MAIN, 'run', '-f', SHOP, '--run-folder', runFolder, ...USUAL_FLAGS, ...flags];
   const program = await startChild([process.execPath, ...args]);
   const deadline = AbortSignal.timeout(DEADLINE_MS);
@@ -73,7 +73,8 @@ export async function startAgent(
       // Not `cleanup` of all modes: eBPF programs may be of another process of this machine.
       const cleanup = ['cleanup', '--mode', modeToRemove, '--run-folder', runFolder];
       await (await startChild([process.execPath, MAIN, ...cleanup])).ended;
-      rmSync(runFolder, { recursive: true });
+      // Another agent may have had it, too.
+      rmSync(runFolder, { recursive: true, force: true });
     },
   };
 }

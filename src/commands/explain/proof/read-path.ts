@@ -3,7 +3,11 @@ import { observe } from '../../../explain/proof/observe-trace.ts';
 import type { ProvenPacket } from '../../../explain/proof/proof.ts';
 import { familyOf } from '../../../forwarding/answer/connection-source.ts';
 import type { Destination } from '../../../forwarding/answer/destination.ts';
-import { listAllChains } from '../../../linux/nftables/filter-tables.ts';
+import {
+  listAllChains,
+  readFilterTables,
+  ruleText,
+} from '../../../linux/nftables/filter-tables.ts';
 import type { ProbeAnswer } from '../../../linux/probe/answer-kinds.ts';
 import type { TraceEvent } from '../../../linux/trace/decode-trace.ts';
 import { LAST_CHAINS, PROBE_TABLE_NAME } from '../../../linux/trace/probe-table.ts';
@@ -31,7 +35,7 @@ export async function readPath(
   const met = events.filter(({ handle }) => handle !== undefined);
   const family = familyOf(events.find(({ packet }) => packet)?.packet?.source ?? to.address);
   const wordsOf = await mode.account({ desired, family, met });
-  const path = observe({
+  const seen = observe({
     events,
     answer,
     asked: to,
@@ -41,7 +45,30 @@ export async function readPath(
     wordsOf,
     processAddresses: mode.processAddresses ?? [],
   });
+  const path = { ...seen, ...(await withForeignRule(seen)) };
   return front === undefined ? path : withPrograms({ ...path, to, events }, front);
+}
+
+/** A trace calls a reject a drop and has no text: both are read of the rule itself. */
+async function withForeignRule(path: Path): Promise<Path> {
+  const { outcome, steps } = path;
+  const step = steps.at(-1);
+  if (!('by' in outcome) || outcome.by.ours || step?.handle === undefined) return path;
+  const [family, ...names] = step.table.split(' ');
+  using netlink = openNetfilter('requests');
+  const [table] = await readFilterTables(
+    netlink,
+    (each) => each.family === family && each.table === names.join(' '),
+  );
+  const rule = table?.rules.find(
+    ({ chain, id }) => chain === step.chain && id === `handle ${step.handle}`,
+  );
+  if (table === undefined || rule === undefined) return path;
+  const does = await ruleText(table, rule);
+  return {
+    outcome: rule.verdict === 'reject' ? { ...outcome, is: 'rejected' } : outcome,
+    steps: does === undefined ? steps : steps.with(-1, { ...step, does }),
+  };
 }
 
 function withPrograms(

@@ -61,7 +61,7 @@ function stepText(step: ProofStep): string {
   const where = `${table} ${chain}${handle === undefined ? ', its policy' : ` #${handle}`}`;
   const goal = target === undefined ? '' : ` ${target}`;
   const whose = ours ? '' : ", not Fairlead's";
-  return does === undefined ? `${where}${whose}: ${verdict}${goal}` : `${where}: ${does}`;
+  return `${where}${whose}: ${does ?? `${verdict}${goal}`}`;
 }
 
 function packetText(step: ProofStep | undefined): string {

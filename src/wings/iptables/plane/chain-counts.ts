@@ -36,17 +36,21 @@ export function endpointCounts(nat: SavedTable, family: Family): EndpointCount[]
 const REJECTED =
   /^\[(\d+):\d+\] .*-p (\w+) .*--comment "(\S+) has no (?:local )?endpoints" .*-j (REJECT|DROP)\b/;
 
-/** The counters of the rules of Services without endpoints. `filter` was read with counters. */
+const OUTSIDE_RANGES =
+  /^\[(\d+):\d+\] .*-p (\w+) .*--comment "(\S+) traffic not accepted by KUBE-FW-\w+" .*-j (DROP)\b/;
+
+/** The counters of the rules of Services without endpoints, or with source ranges. `filter` was read with counters. */
 export function rejectedCounts(filter: SavedTable, family: Family): RejectedCount[] {
   const counts = new Map<string, RejectedCount>();
   for (const rules of filter.values()) {
     for (const rule of rules) {
-      const [, packets, protocol = '', name = '', jump] = REJECTED.exec(rule) ?? [];
+      const limited = OUTSIDE_RANGES.exec(rule);
+      const [, packets, protocol = '', name = '', jump] = limited ?? REJECTED.exec(rule) ?? [];
       if (jump === undefined) continue;
       const service = `${name}/${PROTOCOLS[protocol]}/${family}`;
       const known = counts.get(service) ?? { service, rejected: 0, dropped: 0 };
-      const verdict = jump === 'REJECT' ? 'rejected' : 'dropped';
-      counts.set(service, { ...known, [verdict]: known[verdict] + Number(packets) });
+      const verdict = limited ? 'outsideRanges' : jump === 'REJECT' ? 'rejected' : 'dropped';
+      counts.set(service, { ...known, [verdict]: (known[verdict] ?? 0) + Number(packets) });
     }
   }
   return [...counts.values()];

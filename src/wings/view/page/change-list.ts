@@ -78,6 +78,7 @@ function originOf({ slice, resourceVersion, by, kernel, settledAfterMs, again }:
 function kernelText(kernel: Change['kernel'], afterMs: number | undefined): string | undefined {
   if (kernel === undefined) return undefined;
   if (kernel === 'waiting') return 'not in the kernel yet';
+  if (kernel === 'unknown') return 'not known whether in the kernel';
   if (kernel === 'unneeded') return 'no rule of this node changes';
   return afterMs === undefined ? 'in the kernel' : `in the kernel after ${milliseconds(afterMs)}`;
 }

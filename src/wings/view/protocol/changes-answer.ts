@@ -22,7 +22,7 @@ export interface Change {
   /** One sentence without its subject's name, at most 600 characters. */
   readonly sentence: string;
   /** `waiting`: not in the kernel yet. Absent: the kernel has no part in it. */
-  readonly kernel?: 'kernel' | 'unneeded' | 'waiting';
+  readonly kernel?: 'kernel' | 'unneeded' | 'unknown' | 'waiting';
   readonly settledAfterMs?: number;
   /** Who wrote the object, as the API server recorded it, or the program that changed the kernel. */
   readonly by?: string;
