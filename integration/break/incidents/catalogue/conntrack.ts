@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { enterNamespace } from '../../../../lab/host/namespaces.ts';
+import { run } from '../../../../lab/host/run.ts';
+import type { Incident } from '../incident.ts';
+import type { IncidentScene } from '../scene.ts';
+import { FROM_CART, WEB } from '../shop.ts';
+
+const SOURCE_PORT = 40_053;
+/** Of the network of node2; no machine has it. */
+const NOBODY = '10.130.0.250';
+const MAX = '/proc/sys/net/netfilter/nf_conntrack_max';
+const FILL_DEADLINE_MS = 120_000;
+
+/** What connection tracking of node1 remembers. */
+export const CONNTRACK_INCIDENTS: readonly Incident[] = [
+  {
+    name: 'stale conntrack entry',
+    produce: async (scene, undo) => {
+      const { ipv4 } = scene.cart.address;
+      await scene.on('node1', 'conntrack', ...staleEntry(ipv4));
+      undo.defer(async () => {
+        const argv = `conntrack -D -p udp -s ${ipv4} --sport ${SOURCE_PORT} 2>/dev/null; true`;
+        await scene.on('node1', 'sh', '-c', argv);
+      });
+    },
+    client: { from: 'cart', to: `${WEB}:80/udp`, times: 1, sourcePort: SOURCE_PORT },
+    gets: ['timed out'],
+    explain: {
+      typed: `explain ${WEB}:80/udp ${FROM_CART} --watch 20s`,
+      code: 'NOT_AS_PREDICTED',
+      exit: 4,
+      says: /conntrack|existing flow|10\.130\.0\.250/,
+      cause: /conntrack entry|stale|10\.130\.0\.250/,
+      next: { names: /conntrack -D/, typed: 'repairs' },
+      whileAsking: true,
+    },
+  },
+  {
+    name: 'conntrack is full',
+    produce: fillTable,
+    client: { from: 'cart', to: `${WEB}:80` },
+    gets: ['timed out'],
+    explain: {
+      typed: `explain shop/web:http ${FROM_CART}`,
+      code: 'CONNTRACK_FULL',
+      exit: 4,
+      says: /conntrack/,
+      cause: /nf_conntrack_max|no room/,
+      next: { names: /nf_conntrack_max/ },
+    },
+    doctor: { code: 'CONNTRACK_FULL', tells: /conntrack/ },
+    also: [{ typed: 'status', tells: /conntrack/ }],
+  },
+];
+
+function staleEntry(cart: string): string[] {
+  return [
+    ...['-I', '-p', 'udp', '-s', cart, '-d', WEB],
+    ...['--sport', `${SOURCE_PORT}`, '--dport', '80'],
+    ...['--reply-src', NOBODY, '--reply-dst', cart],
+    ...['--reply-port-src', '8080', '--reply-port-dst', `${SOURCE_PORT}`],
+    ...['--dst-nat', `${NOBODY}:8080`, '--status', 'SEEN_REPLY,ASSURED', '--timeout', '120'],
+  ];
+}
+
+/**
+ * The limit is the machine's, the count that of one network namespace: only node1 is full. Assured
+ * entries, because the kernel drops others early to make room.
+ */
+async function fillTable(scene: IncidentScene, undo: AsyncDisposableStack): Promise<void> {
+  const max = Number(await readFile(MAX, 'utf8'));
+  undo.defer(async () => {
+    await scene.on('node1', 'conntrack', '-F');
+  });
+  const lines = Array.from({ length: max }, (_, at) => entry(at)).join('\n');
+  const argv = enterNamespace(scene.lab.namespacePath('node1'), ['conntrack', '-R', '-']);
+  await run(argv, { input: `${lines}\n`, deadlineMs: FILL_DEADLINE_MS, signal: scene.signal });
+}
+
+function entry(at: number): string {
+  const address = `192.0.2.${1 + (at >> 16)}`;
+  const port = 1 + (at & 0xffff);
+  const ends = `-s ${address} -d 192.0.2.200 --sport ${Math.min(port, 65_535)} --dport 9`;
+  return `-I -p udp ${ends} --status SEEN_REPLY,ASSURED --timeout 300`;
+}
