@@ -69,7 +69,8 @@ async function inLab(
   const signal = interruption();
   await provideTool('kubectl', { progress, signal });
   await findProxy('upstream-nftables').build?.({ progress, signal });
-  if (proxy.hasPrograms) await progress.step('eBPF programs', compileKernelPrograms);
+  // In every mode: the reasons of drops are read by one.
+  await progress.step('eBPF programs', compileKernelPrograms);
   const program = await progress.step('bundle of Fairlead', () => bundleFairlead());
   await using lab = await startLab({ nodeCount: NODES, progress, signal });
   if (proxy.hasPrograms) await lab.makeSocketPlaces();

@@ -11,10 +11,14 @@ export interface ExplainExpectation {
   readonly exit: number;
   /** The first line says this. */
   readonly says: RegExp;
-  /** What it must not say. */
+  /** What the first line must not say. */
   readonly saysNot?: RegExp;
+  /** What no line may say. */
+  readonly tellsNot?: RegExp;
   /** Names the cause: in what the command prints, in what `next` prints when it is typed, or in what doctor finds. */
   readonly cause: RegExp;
+  /** How many commands it may take until the cause is named; 2 when not given. */
+  readonly most?: 1;
   readonly next?: NextExpectation;
   /** The client connects again and again meanwhile. */
   readonly whileAsking?: true;
@@ -34,6 +38,8 @@ export interface DoctorExpectation {
   readonly code: string;
   /** What it says of it. */
   readonly tells?: RegExp;
+  /** What its line `next` names. */
+  readonly next?: RegExp;
 }
 
 /** A further command, where it is the right tool or must not contradict. */

@@ -6,6 +6,7 @@ export interface DoctorFinding {
   readonly code: string;
   readonly level: string;
   readonly what: string;
+  readonly next?: string;
 }
 
 /** What was seen while an incident lasted. */

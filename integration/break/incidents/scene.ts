@@ -120,11 +120,10 @@ export class IncidentScene implements AsyncDisposable {
     }
   }
 
-  /** Resolves when both agents have written the Service with so many endpoints. */
+  /** Resolves when both agents have written the Service, and know so many endpoints of it. */
   async untilServed(service: string, endpoints: number): Promise<void> {
     const isServed = (rows: readonly PagedRow[]): boolean =>
-      rows.length > 0 &&
-      rows.every(({ forwarding }) => forwarding.clusterEndpoints.length === endpoints);
+      rows.length > 0 && rows.every(({ candidates = [] }) => candidates.length === endpoints);
     await this.#untilRows(service, isServed);
   }
 
@@ -175,7 +174,8 @@ export class IncidentScene implements AsyncDisposable {
 
   async #untilRows(service: string, holds: (rows: readonly PagedRow[]) => boolean): Promise<void> {
     for (const node of NODES) {
-      const ask = { socketPath: this.#socket(node), service: `${NAMESPACE}/${service}` };
+      const wanted = { service: `${NAMESPACE}/${service}`, withCandidates: true };
+      const ask = { socketPath: this.#socket(node), ...wanted };
       const isSo = async (): Promise<boolean> => {
         if (!holds(await readRows(ask))) return false;
         return (await this.status(node)).rows.pending === 0;

@@ -22,7 +22,7 @@ export interface ShopService {
   readonly balancer?: string;
   /** Made by hand; without any, the controllers make them from the selector. */
   readonly slices?: readonly object[];
-  /** How many endpoints rows then have. */
+  /** How many endpoints both nodes then know, used or not. */
   readonly endpoints: number;
 }
 

@@ -13,12 +13,20 @@ const INCIDENT = {
     exit: 4,
     says: /chain deny/,
     saysNot: /eth0/,
+    tellsNot: /rule 5/,
     cause: /tcp dport 8080 drop/,
     next: { names: /nft list chain/, typed: 'shows' },
   },
-  doctor: { code: 'FOREIGN_DROP_RULES', tells: /deny/ },
+  doctor: { code: 'FOREIGN_DROP_RULES', tells: /deny/, next: /nft list chain deny/ },
   also: [{ typed: 'status', tells: /deny/, not: /healthy/, exit: 0 }],
 } as const satisfies Omit<Incident, 'name' | 'produce'>;
+
+const FINDING = {
+  code: 'FOREIGN_DROP_RULES',
+  level: 'note',
+  what: 'chain deny drops',
+  next: 'nft list chain deny',
+};
 
 const SEEN: Observed = {
   got: ['timed out', 'timed out'],
@@ -31,10 +39,7 @@ const SEEN: Observed = {
     next: ['nft list chain inet firewall deny'],
   },
   next: { command: 'nft list chain inet firewall deny', exit: 0, text: '  tcp dport 8080 drop' },
-  doctor: {
-    exit: 0,
-    findings: [{ code: 'FOREIGN_DROP_RULES', level: 'note', what: 'chain deny drops' }],
-  },
+  doctor: { exit: 0, findings: [FINDING] },
   also: [{ command: 'fairlead status', exit: 0, text: 'a rule of chain deny drops' }],
 };
 
@@ -71,6 +76,12 @@ describe('the verdict on an incident', () => {
     ['a next that is no command', { ...SEEN, next: undefined } as never, /no command that can be/],
     ['a doctor without the code', seen({}, { doctor: { exit: 0, findings: [] } }), /does not find/],
     ['a doctor that was not asked', { ...SEEN, doctor: undefined } as never, /does not find/],
+    [
+      'a doctor with another next',
+      seen({}, { doctor: { exit: 0, findings: [{ ...FINDING, next: 'nft list chain guard' }] } }),
+      /next of FOREIGN_DROP_RULES of doctor lacks/,
+    ],
+    ['a line with what none may say', seen({ text: 'chain deny #3: drop by rule 5' }), /^it says/],
     [
       'a doctor that tells something else',
       seen(
@@ -130,6 +141,9 @@ describe('the verdict against what the client got, whatever was expected', () =>
 it('counts one command where explain names the cause itself, and doctor as the second', () => {
   const told = seen({ text: 'rule 1: tcp dport 8080\n   drop' });
   assert.equal(commandsToCause(INCIDENT, told), 1);
+  const inOne = { ...INCIDENT, explain: { ...INCIDENT.explain, most: 1 as const } };
+  assert.deepEqual(faultsIn(inOne, told), []);
+  assert.match(faultsIn(inOne, SEEN).join(), /explain itself does not name the cause/);
   const { next, ...withoutNext } = SEEN;
   assert.notEqual(next, undefined);
   assert.equal(commandsToCause(INCIDENT, withoutNext), undefined);

@@ -5,6 +5,7 @@ import type { Observed } from './result.ts';
 const REACHES = 0;
 const DOES_NOT_REACH: readonly number[] = [3, 4];
 const REFUSAL = /^(REFUSED|ENDPOINT_REFUSES)/;
+const MOST_COMMANDS = 2;
 const SILENCE = /^(DROPPED|ENDPOINT_SILENT|NO_ANSWER|NOT_FORWARDED)/;
 
 type Judged = Pick<Incident, 'client' | 'gets' | 'explain' | 'doctor' | 'also'>;
@@ -53,10 +54,16 @@ function explainFaults({ explain: wanted }: Judged, observed: Observed): string[
     ...(exit === wanted.exit ? [] : [`exit ${exit}, not ${wanted.exit}`]),
     ...(wanted.says.test(firstLine) ? [] : [`the first line lacks ${wanted.says}`]),
     ...(wanted.saysNot?.test(firstLine) ? [`the first line says ${wanted.saysNot}`] : []),
-    ...(commandsToCause({ explain: wanted }, observed) === undefined
-      ? [`no command names the cause, ${wanted.cause}`]
-      : []),
+    ...(wanted.tellsNot?.test(flat(observed.explain.text)) ? [`it says ${wanted.tellsNot}`] : []),
+    ...causeFaults(wanted, observed),
   ];
+}
+
+function causeFaults(wanted: Judged['explain'], observed: Observed): string[] {
+  const commands = commandsToCause({ explain: wanted }, observed);
+  if (commands === undefined) return [`no command names the cause, ${wanted.cause}`];
+  const isLate = commands > (wanted.most ?? MOST_COMMANDS);
+  return isLate ? [`explain itself does not name the cause, ${wanted.cause}`] : [];
 }
 
 function nextFaults({ explain: { next: wanted } }: Judged, observed: Observed): string[] {
@@ -73,11 +80,15 @@ function nextFaults({ explain: { next: wanted } }: Judged, observed: Observed): 
 
 function doctorFaults(wanted: DoctorExpectation | undefined, { doctor }: Observed): string[] {
   if (wanted === undefined) return [];
-  const { code, tells } = wanted;
+  const { code, tells, next } = wanted;
   const found = doctor?.findings.filter((finding) => finding.code === code) ?? [];
   if (found.length === 0) return [`doctor does not find ${code}`];
   const isTold = tells === undefined || found.some(({ what }) => tells.test(what));
-  return isTold ? [] : [`${code} of doctor lacks ${tells}`];
+  const hasNext = next === undefined || found.some((finding) => next.test(finding.next ?? ''));
+  return [
+    ...(isTold ? [] : [`${code} of doctor lacks ${tells}`]),
+    ...(hasNext ? [] : [`next of ${code} of doctor lacks ${next}`]),
+  ];
 }
 
 function otherFaults({ also = [] }: Judged, observed: Observed): string[] {

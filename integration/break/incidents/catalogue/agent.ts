@@ -22,7 +22,7 @@ export const AGENT_INCIDENTS: readonly Incident[] = [
     client: TO_WEB,
     gets: ['answered'],
     explain: { typed: TYPED, code: 'REACHES', exit: 0, says: /reaches/, cause: /REACHES/ },
-    also: [{ typed: 'doctor', tells: /^0 problems|^no problem/m, exit: 0 }],
+    also: [{ typed: 'doctor', tells: /checks passed/, not: /\d problem/, exit: 0 }],
   },
   {
     name: 'agent is stuck (SIGSTOP)',

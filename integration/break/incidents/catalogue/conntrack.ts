@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { enterNamespace } from '../../../../lab/host/namespaces.ts';
 import { run } from '../../../../lab/host/run.ts';
 import type { Incident } from '../incident.ts';
@@ -9,6 +10,7 @@ const SOURCE_PORT = 40_053;
 /** Of the network of node2; no machine has it. */
 const NOBODY = '10.130.0.250';
 const MAX = '/proc/sys/net/netfilter/nf_conntrack_max';
+const PORTS = 60_000;
 const FILL_DEADLINE_MS = 120_000;
 
 /** What connection tracking of node1 remembers. */
@@ -73,13 +75,16 @@ async function fillTable(scene: IncidentScene, undo: AsyncDisposableStack): Prom
     await scene.on('node1', 'conntrack', '-F');
   });
   const lines = Array.from({ length: max }, (_, at) => entry(at)).join('\n');
-  const argv = enterNamespace(scene.lab.namespacePath('node1'), ['conntrack', '-R', '-']);
-  await run(argv, { input: `${lines}\n`, deadlineMs: FILL_DEADLINE_MS, signal: scene.signal });
+  const file = join(scene.lab.folder, 'entries');
+  await writeFile(file, `${lines}\n`);
+  undo.defer(() => rm(file));
+  const argv = enterNamespace(scene.lab.namespacePath('node1'), ['conntrack', '-R', file]);
+  await run(argv, { deadlineMs: FILL_DEADLINE_MS, signal: scene.signal });
 }
 
 function entry(at: number): string {
-  const address = `192.0.2.${1 + (at >> 16)}`;
-  const port = 1 + (at & 0xffff);
-  const ends = `-s ${address} -d 192.0.2.200 --sport ${Math.min(port, 65_535)} --dport 9`;
+  const address = `192.0.2.${1 + Math.floor(at / PORTS)}`;
+  const port = 1 + (at % PORTS);
+  const ends = `-s ${address} -d 192.0.2.200 --sport ${port} --dport 9`;
   return `-I -p udp ${ends} --status SEEN_REPLY,ASSURED --timeout 300`;
 }

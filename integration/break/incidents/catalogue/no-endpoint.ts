@@ -2,7 +2,12 @@ import type { Incident } from '../incident.ts';
 import { FROM_CART } from '../shop.ts';
 import { addPod, addService, createService, sliceOf } from '../shop-objects.ts';
 
-const NO_ENDPOINT = { code: 'REFUSED_NO_ENDPOINTS', exit: 3, says: /no .*endpoint/ } as const;
+const NO_ENDPOINT = {
+  code: 'REFUSED_NO_ENDPOINTS',
+  exit: 3,
+  says: /no .*endpoint/,
+  most: 1,
+} as const;
 
 /** Services without an endpoint, each for another reason. */
 export const NO_ENDPOINT_INCIDENTS: readonly Incident[] = [
@@ -36,7 +41,7 @@ export const NO_ENDPOINT_INCIDENTS: readonly Incident[] = [
       await addService(scene, undo, {
         name: 'late',
         spec: { clusterIP: '10.96.51.2', selector: { app: 'late' } },
-        endpoints: 0,
+        endpoints: 1,
       });
     },
     client: { from: 'cart', to: '10.96.51.2:80' },
