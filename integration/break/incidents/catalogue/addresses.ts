@@ -237,6 +237,13 @@ export const ADDRESS_INCIDENTS: readonly Incident[] = [
       next: { names: /shop\/older|externalIPs/ },
     },
     doctor: { code: 'ADDRESS_NOT_SERVED', tells: /198\.18\.50\.9/ },
-    also: [{ typed: 'services shop/younger', tells: /not served/ }],
+    // An outcome beside an address that is not served would be none.
+    also: [
+      {
+        typed: 'services shop/younger',
+        tells: /not served/,
+        not: /external-ip \d|\b1 ports/,
+      },
+    ],
   },
 ];

@@ -21,7 +21,15 @@ export const AGENT_INCIDENTS: readonly Incident[] = [
     produce: async () => undefined,
     client: TO_WEB,
     gets: ['answered'],
-    explain: { typed: TYPED, code: 'REACHES', exit: 0, says: /reaches/, cause: /REACHES/ },
+    explain: {
+      typed: TYPED,
+      code: 'REACHES',
+      exit: 0,
+      says: /reaches/,
+      // What was repaired half a minute ago is over.
+      tellsNot: /trouble/,
+      cause: /REACHES/,
+    },
     also: [{ typed: 'doctor', tells: /checks passed/, not: /\d problem/, exit: 0 }],
   },
   {

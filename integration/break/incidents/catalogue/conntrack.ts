@@ -1,7 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LabError } from '../../../../lab/host/errors.ts';
 import { enterNamespace } from '../../../../lab/host/namespaces.ts';
-import { run } from '../../../../lab/host/run.ts';
+import { tryRun } from '../../../../lab/host/run.ts';
 import type { Incident } from '../incident.ts';
 import type { IncidentScene } from '../scene.ts';
 import { FROM_CART, WEB } from '../shop.ts';
@@ -10,7 +11,9 @@ const SOURCE_PORT = 40_053;
 /** Of the network of node2; no machine has it. */
 const NOBODY = '10.130.0.250';
 const MAX = '/proc/sys/net/netfilter/nf_conntrack_max';
+const COUNT = '/proc/sys/net/netfilter/nf_conntrack_count';
 const PORTS = 60_000;
+const SHORT_STATES = ['SYN_SENT', 'SYN_RECV', 'FIN_WAIT', 'LAST_ACK', 'TIME_WAIT', 'CLOSE'];
 const FILL_DEADLINE_MS = 120_000;
 
 /** What connection tracking of node1 remembers. */
@@ -74,12 +77,22 @@ async function fillTable(scene: IncidentScene, undo: AsyncDisposableStack): Prom
   undo.defer(async () => {
     await scene.on('node1', 'conntrack', '-F');
   });
+  // Entries that expire would make room meanwhile: only established connections stay.
+  const short = ['-p udp', ...SHORT_STATES.map((state) => `-p tcp --state ${state}`)];
+  const script = short.map((entries) => `conntrack -D ${entries}`).join('; ');
+  await scene.on('node1', 'sh', '-c', `(${script}) >/dev/null 2>&1; true`);
   const lines = Array.from({ length: max }, (_, at) => entry(at)).join('\n');
   const file = join(scene.lab.folder, 'entries');
   await writeFile(file, `${lines}\n`);
   undo.defer(() => rm(file));
   const argv = enterNamespace(scene.lab.namespacePath('node1'), ['conntrack', '-R', file]);
-  await run(argv, { deadlineMs: FILL_DEADLINE_MS, signal: scene.signal });
+  // It ends with an error at the first entry that finds no room, as the node has some of its own.
+  await tryRun(argv, { deadlineMs: FILL_DEADLINE_MS, signal: scene.signal });
+  const count = Number(await scene.on('node1', 'cat', COUNT));
+  if (count >= max) return;
+  throw new LabError('LAB_COMMAND_FAILED', `conntrack has ${count} of ${max} entries`, {
+    next: `type it on a node of a lab: conntrack -R ${file}`,
+  });
 }
 
 function entry(at: number): string {
