@@ -12,6 +12,7 @@ import { typeCommand } from '../type-command.ts';
 const TO_WEB = { from: 'cart', to: `${WEB}:80` } as const;
 const TYPED = `explain shop/web:http ${FROM_CART}`;
 const API_DEADLINE_MS = 90_000;
+const RELOAD_DEADLINE_MS = 30_000;
 const NO_PROGRAMS = 'it has no programs at a cgroup';
 
 /** What happens to the agent of node1, and to what it depends on. */
@@ -105,6 +106,28 @@ export const AGENT_INCIDENTS: readonly Incident[] = [
       cause: /REACHES/,
     },
     also: [{ typed: 'history', tells: /shop\/after/, exit: 0 }],
+    notIn: {
+      userspace: 'its forwarder outlives an agent, and is found by the folder that is replaced here',
+    },
+  },
+  {
+    name: 'a change that needs a restart',
+    produce: async (scene, undo) => {
+      const file = join(scene.folder('node1'), 'fairlead.json');
+      const text = await readFile(file, 'utf8');
+      const changed = { ...(JSON.parse(text) as object), metricsBindAddress: '127.0.0.1:10449' };
+      const { logFile } = scene.agent('node1');
+      const isKnown = async (): Promise<boolean> =>
+        (await readFile(logFile, 'utf8')).includes('in force after a restart');
+      undo.defer(() => restartWith(scene, file, text));
+      await writeFile(file, JSON.stringify(changed));
+      const what = 'the agent to read its file again';
+      await until(isKnown, { what, deadlineMs: RELOAD_DEADLINE_MS, signal: scene.signal });
+    },
+    client: TO_WEB,
+    gets: ['answered'],
+    explain: { typed: TYPED, code: 'REACHES', exit: 0, says: /reaches/, cause: /REACHES/ },
+    also: [{ typed: 'status', tells: /restart.*metricsBindAddress|metricsBindAddress.*restart/ }],
   },
   {
     name: 'cgroup of the hooks is missing',
@@ -166,7 +189,8 @@ async function fillRunFolder(scene: IncidentScene, undo: AsyncDisposableStack): 
   await run(['mount', '-t', 'tmpfs', '-o', 'size=64k,mode=755', 'tmpfs', folder]);
   undo.defer(async () => {
     await agent.stop();
-    await run(['umount', folder]);
+    // A forwarder of the agent ends a little later, and has files there.
+    await run(['umount', '--lazy', folder]);
   });
   // It ends with an error, when there is no room left.
   await run(['sh', '-c', `cat /dev/zero >${folder}/filled 2>/dev/null; test -s ${folder}/filled`]);
