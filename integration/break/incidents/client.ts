@@ -27,7 +27,7 @@ async function askOnce(question: Question, origin: Origin): Promise<Got> {
 }
 
 /** Reads `ADDRESS:PORT` and `ADDRESS:PORT/udp`. */
-export function destinationOf(text: string): {
+function destinationOf(text: string): {
   readonly to: { readonly address: string; readonly port: number };
   readonly isUdp: boolean;
 } {

@@ -32,7 +32,8 @@ export function incidentsTable({ results, leftOut, proxy }: IncidentReport): str
 export function incidentsMarkdown({ results, leftOut, proxy }: IncidentReport): string {
   const rows = results.map((result) => {
     const [got = '', code = '', ...rest] = cellsOf(result);
-    const cells = [result.incident.name, got, `\`${code}\``, ...rest, verdictText(result)];
+    const shown = /^[A-Z_]+$/.test(code) ? `\`${code}\`` : code;
+    const cells = [result.incident.name, got, shown, ...rest, firstFault(result)];
     return `| ${cells.map(cellText).join(' | ')} |`;
   });
   return [
@@ -40,8 +41,14 @@ export function incidentsMarkdown({ results, leftOut, proxy }: IncidentReport): 
     '|---|---|---|---|---|---|',
     ...rows,
     '',
-    `${proxy}: ${sumText(results)}${leftOut.length === 0 ? '' : `; ${leftOut.length} do not apply to this mode`}`,
+    `${proxy}: ${sumText(results)}${leftOutText(leftOut)}`,
   ].join('\n');
+}
+
+function leftOutText(leftOut: readonly LeftOut[]): string {
+  if (leftOut.length === 0) return '';
+  const reasons = leftOut.map(({ name, reason }) => `${name} (${reason})`);
+  return `. Not asked in this mode: ${reasons.join(', ')}`;
 }
 
 function cellsOf({ observed, commandsToCause, incident }: IncidentResult): string[] {
@@ -54,6 +61,12 @@ function cellsOf({ observed, commandsToCause, incident }: IncidentResult): strin
 
 function verdictText({ faults }: IncidentResult): string {
   return faults.length === 0 ? 'right' : `WRONG: ${faults.join('; ')}`;
+}
+
+/** A document has room for one; the command prints all. */
+function firstFault({ faults: [first, ...more] }: IncidentResult): string {
+  if (first === undefined) return 'right';
+  return `WRONG: ${first}${more.length === 0 ? '' : ` (and ${more.length} more)`}`;
 }
 
 function sumText(results: readonly IncidentResult[]): string {

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { paths } from '../../../lab/api/objects.ts';
-import { LabError } from '../../../lab/host/errors.ts';
 import { enterNamespace } from '../../../lab/host/namespaces.ts';
 import type { Daemon } from '../../../lab/host/processes.ts';
 import { run } from '../../../lab/host/run.ts';
@@ -201,12 +199,4 @@ async function onceItAnswers(isSo: () => Promise<boolean>): Promise<boolean> {
     if (error instanceof ServerError) return false;
     throw error;
   }
-}
-
-/** Fails where a program of the machine that an incident needs is missing. */
-export function assertTool(path: string): void {
-  if (existsSync(path)) return;
-  throw new LabError('LAB_TOOL_MISSING', `${path} is missing`, {
-    next: 'install the Debian packages listed in docs/lab.md',
-  });
 }

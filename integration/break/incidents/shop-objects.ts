@@ -57,7 +57,7 @@ export async function createService(
   });
 }
 
-export async function addSlice(
+async function addSlice(
   { lab: { api } }: IncidentScene,
   undo: AsyncDisposableStack,
   slice: object,

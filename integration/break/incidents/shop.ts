@@ -8,7 +8,7 @@ export const CART = 'cart-6f4d';
 export const FROM_CART = `--from pod:${NAMESPACE}/${CART}`;
 export const WEB = '10.96.50.1';
 export const NODE_PORT = 30_080;
-export const SERVED: readonly PodPort[] = [
+const SERVED: readonly PodPort[] = [
   { name: 'http', port: 8080, protocol: 'TCP' },
   { name: 'udp', port: 8080, protocol: 'UDP' },
 ];

@@ -107,7 +107,8 @@ export const AGENT_INCIDENTS: readonly Incident[] = [
     },
     also: [{ typed: 'history', tells: /shop\/after/, exit: 0 }],
     notIn: {
-      userspace: 'its forwarder outlives an agent, and is found by the folder that is replaced here',
+      userspace:
+        'its forwarder outlives an agent, and is found by the folder that is replaced here',
     },
   },
   {
