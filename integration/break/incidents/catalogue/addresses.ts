@@ -152,6 +152,7 @@ export const ADDRESS_INCIDENTS: readonly Incident[] = [
       cause: /shop\/web:http \(10\.96\.50\.1:80\)/,
       next: { names: /one of its ports|declare/ },
     },
+    notIn: { iptables: 'as with kube-proxy, it leaves ports that are not declared to the routes' },
   },
   {
     name: 'address that no Service has',
