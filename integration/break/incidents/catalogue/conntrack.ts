@@ -39,6 +39,9 @@ export const CONNTRACK_INCIDENTS: readonly Incident[] = [
       next: { names: /conntrack -D/, typed: 'repairs' },
       whileAsking: true,
     },
+    notIn: {
+      'socket-ebpf': 'its hooks have translated the datagram before conntrack looks for a flow',
+    },
   },
   {
     name: 'conntrack is full',
