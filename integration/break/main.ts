@@ -15,6 +15,11 @@ const BREAK: Group = {
       load: () => import('./neighbour/command.ts'),
     },
     {
+      name: 'incidents',
+      about: 'what goes wrong in a cluster, and whether explain and doctor tell the truth of it',
+      load: () => import('./incidents/command.ts'),
+    },
+    {
       name: 'fuzz',
       about: 'malformed objects and malformed watches as input of the model',
       load: () => import('./fuzz/command.ts'),

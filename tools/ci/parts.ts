@@ -145,10 +145,10 @@ function policy(): Part[] {
       seconds: 12,
     }),
     part('fuzz-long', {
-      about: 'malformed objects and watches, 250,000 of a new seed',
-      command: npm('break', 'fuzz', '--objects', '250000'),
+      about: 'malformed objects and watches, 100,000 of a new seed',
+      command: npm('break', 'fuzz', '--objects', '100000'),
       plans: NIGHTLY,
-      seconds: 225,
+      seconds: 90,
     }),
     part('fuzz-planted', {
       about: 'every fault planted in the model is found',
@@ -277,6 +277,12 @@ function faults(): Part[] {
       seconds: 45,
     }),
     ...all,
+    part('incidents', {
+      about: `incidents, and whether explain and doctor tell the truth of each, with ${FIRST_PROXY}`,
+      command: npm('break', 'incidents', ...OF_FIRST_PROXY),
+      plans: NIGHTLY,
+      seconds: 195,
+    }),
     part('traps', {
       about: 'mistakes planted in the forwarder are found by its faults',
       command: npm('break', 'traps'),
