@@ -51,8 +51,10 @@ async function observedIn(
     const got = await gotAsProduced(scene, incident);
     return { observed: await observe(scene, incident, got), failure: '' };
   } catch (error) {
-    scene.signal.throwIfAborted();
-    if (!(error instanceof LabError)) throw error;
+    if (!(error instanceof LabError)) {
+      await undo.disposeAsync();
+      throw error;
+    }
     return { observed: undefined, failure: `not produced: ${error.message}` };
   }
 }
