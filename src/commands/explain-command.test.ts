@@ -33,7 +33,8 @@ describe('fairlead explain, as text of 80 columns', () => {
     assert.equal(code, 5);
     assert.deepEqual(out.split('\n'), [
       'WOULD_REACH  pod shop/cart-6f4d would reach shop/web:http (10.96.0.10:80) at one',
-      '             of 2 endpoints; only predicted, no packet was sent',
+      '             of 2 endpoints; only predicted, no packet was sent; but not at',
+      '             198.18.0.1:80 (DROPPED_SOURCE_RANGE)',
       '',
       '  addresses      10.96.0.10:80  shop/web:http: WOULD_REACH',
       '                 10.96.0.10:81  shop/web:admin: WOULD_REACH',

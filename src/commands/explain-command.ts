@@ -111,7 +111,7 @@ export function explainCommand(): Command {
       return await explainLines({ flags, options });
     }
     const target = targetFrom(text);
-    const found = await findBasis({ flags, options });
+    const found = await findBasis({ flags, options, outlivesAgent: true });
     // The agent has rows and no objects: a change is applied to those of its cluster.
     const basis = options.with && found.by === 'agent' ? found.apart : found;
     const { probe, watch } = options;
@@ -177,7 +177,7 @@ async function explainLines(request: {
 }): Promise<void> {
   await answerLines(process.stdin, async ({ target: text, from = request.options.from, probe }) => {
     const target = targetFrom(text);
-    const basis = await findBasis(request);
+    const basis = await findBasis({ ...request, outlivesAgent: true });
     // Many questions are not to send many packets unless they are wanted.
     const given = { probe: 'none' as const, ...request.options, from, areRowsEnough: true };
     const options = probe === undefined ? given : { ...given, probe: lineProbe(probe) };

@@ -6,35 +6,39 @@ export interface LeftObjects {
   readonly objects: readonly string[];
   /** What could not be read, with the reason. */
   readonly unread: readonly string[];
+  readonly agentIs: 'absent' | 'silent';
 }
 
 interface Absence {
-  readonly code: Extract<JoinedCode, 'NOT_RUNNING' | 'AGENT_GONE'>;
+  readonly code: Extract<JoinedCode, 'NOT_RUNNING' | 'AGENT_GONE' | 'AGENT_SILENT'>;
   readonly sentence: string;
   readonly next: readonly string[];
 }
 
+const WORDS = {
+  absent: {
+    code: 'AGENT_GONE',
+    what: 'no agent runs on this machine',
+    next: 'start the agent: its log, or `journalctl -u fairlead`, has the reason why it ended',
+  },
+  silent: {
+    code: 'AGENT_SILENT',
+    what: 'the agent of this machine does not answer: it is stopped, or too busy',
+    next: 'fairlead doctor',
+  },
+} as const;
+
 /** What the rows say does not happen by itself: an agent must have written them. */
-export function absenceOf({ objects, unread }: LeftObjects, service: string): Absence {
-  const start =
-    'start the agent: its log, or `journalctl -u fairlead`, has the reason why it ended';
+export function absenceOf({ objects, unread, agentIs }: LeftObjects, service: string): Absence {
+  const { code, what, next } = WORDS[agentIs];
   if (objects.length > 0) {
-    return {
-      code: 'AGENT_GONE',
-      sentence: `no agent runs on this machine, and the kernel forwards to ${service} as the last one left it: no change arrives`,
-      next: [start],
-    };
+    const sentence = `${what}; the kernel forwards to ${service} as it was left, and no change arrives`;
+    return { code, sentence, next: [next] };
   }
   if (unread.length > 0) {
-    return {
-      code: 'AGENT_GONE',
-      sentence: `no agent runs on this machine, and what its kernel forwards is not known: ${unread.join('; ')}`,
-      next: [start, 'run the command as root'],
-    };
+    const sentence = `${what}; what its kernel forwards is not known: ${unread.join('; ')}`;
+    return { code, sentence, next: [next, 'run the command as root'] };
   }
-  return {
-    code: 'NOT_RUNNING',
-    sentence: `no agent runs on this machine, and its kernel has no rules of Fairlead: nothing forwards to ${service}`,
-    next: [start, 'of another node: --node NAME'],
-  };
+  const sentence = `${what}, and its kernel has no rules of Fairlead: nothing forwards to ${service}`;
+  return { code: 'NOT_RUNNING', sentence, next: [next, 'of another node: --node NAME'] };
 }

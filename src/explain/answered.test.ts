@@ -87,9 +87,15 @@ describe('worstOf()', () => {
 });
 
 it('tells a machine without rules from one whose agent left its rules', () => {
-  const nothing = absenceOf({ objects: [], unread: [] }, 'shop/web:http');
-  const rules = absenceOf({ objects: ['1 tables'], unread: [] }, 'shop/web:http');
-  const unknown = absenceOf({ objects: [], unread: ['nftables: EPERM'] }, 'shop/web:http');
+  const nothing = absenceOf({ objects: [], unread: [], agentIs: 'absent' }, 'shop/web:http');
+  const rules = absenceOf(
+    { objects: ['1 tables'], unread: [], agentIs: 'absent' },
+    'shop/web:http',
+  );
+  const unknown = absenceOf(
+    { objects: [], unread: ['nftables: EPERM'], agentIs: 'absent' },
+    'shop/web:http',
+  );
   const exits = [nothing, rules, unknown].map(({ code }) => exitOf({ code, proof: null }));
   assert.deepEqual(exits, [3, 5, 5]);
   assert.match(nothing.sentence, /its kernel has no rules of Fairlead: nothing forwards to shop/);

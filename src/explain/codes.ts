@@ -26,6 +26,8 @@ export type JoinedCode =
   | 'NOT_RUNNING'
   /** No agent runs on this machine; the kernel may have what the last one wrote. */
   | 'AGENT_GONE'
+  /** The agent of this machine is stopped or stuck. */
+  | 'AGENT_SILENT'
   /** For `--why-not`: the endpoint gets no connection. */
   | 'NOT_SELECTED';
 
@@ -109,6 +111,10 @@ export const CODES: Readonly<Record<Code, CodeRow>> = {
   AGENT_GONE: {
     exit: 'notProven',
     means: 'no agent runs on this machine; the kernel may have the rules of an earlier one',
+  },
+  AGENT_SILENT: {
+    exit: 'notProven',
+    means: 'the agent of this machine does not answer; the kernel may have its rules',
   },
   DROPPED_BY_RULE: {
     exit: 'differs',

@@ -67,15 +67,18 @@ const SAID: Readonly<Record<DropCode, (context: Context) => Said>> = {
     next: ['list programs with `bpftool net`, policies of IPsec with `ip xfrm policy`'],
   }),
   DROPPED_REVERSE_PATH: reversePathText,
-  DROPPED_BY_KERNEL: ({ drop }) => ({
-    sentence: `${what(drop)} is dropped by the kernel${at(drop)}: ${reasonText(drop)}`,
-    next: [],
-  }),
+  DROPPED_BY_KERNEL: ({ drop, facts: { linkState } }) => {
+    const link = linkState === undefined ? '' : `, whose interface is ${linkState}`;
+    return {
+      sentence: `${what(drop)} is dropped by the kernel${at(drop)}${link}: ${reasonText(drop)}`,
+      next: link === '' ? [] : [`ip link show ${drop.device}`],
+    };
+  },
   NOT_FORWARDED: ({ drop: { packet, ...drop } }) => {
     const name = forwardingSysctl(packet);
     return {
       sentence: `${what({ packet })} is dropped${at(drop)}: this machine does not forward packets (${name} is 0)`,
-      next: [`set ${name} to 1`],
+      next: [`sysctl -w ${name}=1`],
     };
   },
   NO_ROUTE: ({ drop: { packet, ...drop } }) => ({
@@ -135,7 +138,7 @@ function reversePathText({ drop: { packet, device }, facts: { rpFilter } }: Cont
     sentence: `${what({ packet })} is dropped by the reverse path filter of ${device}${value}: the way back to ${packet.source} is not ${by(device)}`,
     next: [
       strict
-        ? `set net.ipv4.conf.${device}.rp_filter to 2, or add a route to ${packet.source} ${by(device)}`
+        ? `sysctl -w net.ipv4.conf.${device}.rp_filter=2; or add a route to ${packet.source} ${by(device)}`
         : `add a route to ${packet.source}`,
     ],
   };

@@ -36,6 +36,8 @@ export interface DropFacts {
   readonly isForwarding?: boolean;
   /** The larger one of `all` and the interface. */
   readonly rpFilter?: number;
+  /** Of the interface, where it is not up: `down`, `lowerlayerdown`. */
+  readonly linkState?: string;
   readonly conntrack?: {
     readonly count: number;
     readonly max: number;

@@ -87,11 +87,12 @@ export function explanationOf(
   const packet = sentPacket(more.packet);
   const judgement = packet && judge(prediction, packet, judgedCase(asked, context, found));
   const verdict = verdictOf(prediction, context, { ...more, judgement, packet });
+  const elsewhere = found === undefined ? [] : elsewhereOf(found, { source, to, place });
   return {
     code: verdict.code,
     reaches: verdict.code === 'REACHES',
     certainty: certaintyOf(verdict.code, judgement),
-    sentence: verdict.sentence,
+    sentence: verdict.sentence + exceptions(asked, verdict.code, elsewhere),
     node: place.view.nodeName,
     mode: asked.mode,
     question: questionOf(asked, from, found),
@@ -99,7 +100,7 @@ export function explanationOf(
     proof: packet && judgement ? { ...packet, agrees: judgement.agrees } : null,
     ...whyUnproven(more.packet),
     candidates: shares,
-    elsewhere: found === undefined ? [] : elsewhereOf(found, { source, to, place }),
+    elsewhere,
     agent: more.agent,
     remarks: [
       ...verdict.remarks,
@@ -111,6 +112,17 @@ export function explanationOf(
     ...(more.zeros?.cause === undefined ? {} : { cause: more.zeros.cause }),
   };
 }
+
+/** By name a pod is asked at the cluster IP, and other addresses of the Service may not work for it. */
+function exceptions({ at }: AskedCase, code: Code, elsewhere: readonly Elsewhere[]): string {
+  const isWell = code === 'REACHES' || code === 'WOULD_REACH';
+  if (at?.frontend.kind !== 'cluster-ip' || !isWell) return '';
+  const others = elsewhere.filter((each) => each.where.startsWith('at ') && each.code !== WELL);
+  if (others.length === 0) return '';
+  return `; but not ${others.map((each) => `${each.where} (${each.code})`).join(', ')}`;
+}
+
+const WELL: Elsewhere['code'] = 'WOULD_REACH';
 
 function sentPacket(
   packet: ProvenPacket | NotPermitted | string | undefined,
@@ -179,12 +191,20 @@ function predictedRemark({ code }: Prediction, sentence: string): Remark {
 }
 
 function judgedCase(
-  { to, source }: AskedCase,
+  { to, source, place }: AskedCase,
   { subject, shares }: RemarkContext,
   found: Found | undefined,
 ): JudgedCase {
   const goal = found === undefined ? destinationName(to) : serviceAt(found.row, found.frontend);
-  return { subject, source, goal, protocol: to.protocol, shares };
+  return {
+    subject,
+    source,
+    goal,
+    protocol: to.protocol,
+    shares,
+    to: to.address,
+    nodeName: place.view.nodeName,
+  };
 }
 
 function askedSource({ source, pod }: AskedCase): AskedSource {

@@ -1,7 +1,7 @@
 import type { Source } from '../forwarding/answer/connection-source.ts';
 import type { EndpointShare } from '../forwarding/answer/endpoint-shares.ts';
 import type { Prediction } from '../forwarding/answer/prediction.ts';
-import { type Frontend, servicePortName } from '../forwarding/model.ts';
+import { type Frontend, type NotServed, servicePortName } from '../forwarding/model.ts';
 import type { AskedSource, Remark } from './explanation.ts';
 import { nodePortAddresses, type SentenceContext } from './predicted-sentence.ts';
 import { portsOf } from './target.ts';
@@ -147,6 +147,16 @@ function policyField({ kind }: Frontend): string {
   return kind === 'cluster-ip' ? 'internalTrafficPolicy' : 'externalTrafficPolicy';
 }
 
+function notServedNext(why: NotServed): readonly string[] {
+  const rules = 'give the Service another address: docs/decisions/0027-address-rules.md';
+  if (why.reason === 'outside-ranges') {
+    return [
+      'if it may have this address, add its range to fairlead.serviceRanges: docs/outside.md',
+    ];
+  }
+  return why.reason === 'other-service' ? [`fairlead services ${why.service}`, rules] : [rules];
+}
+
 /** What to do about it. */
 export function nextOf(prediction: Prediction, { shares, to }: RemarkContext): readonly string[] {
   switch (prediction.code) {
@@ -163,9 +173,7 @@ export function nextOf(prediction: Prediction, { shares, to }: RemarkContext): r
     case 'DROPPED_SOURCE_RANGE':
       return ['add the client to loadBalancerSourceRanges, or connect to the cluster IP'];
     case 'NOT_SERVED':
-      return prediction.notServed.reason === 'outside-ranges'
-        ? ['if it may have this address, add its range to fairlead.serviceRanges: docs/outside.md']
-        : ['give the Service another address: docs/decisions/0027-address-rules.md'];
+      return notServedNext(prediction.notServed);
     case 'NOT_A_CLIENT':
       return ['name the interface of the client in fairlead.clients: docs/outside.md'];
     case 'NODE_PORT_NOT_HERE':

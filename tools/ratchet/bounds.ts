@@ -4,12 +4,12 @@
  */
 export const BOUNDS = {
   /** Lines of src that remain when every wing is off. */
-  coreLines: 59_900,
+  coreLines: 60_000,
   /** Lines of all of src; tests and folders called testing are not counted. */
-  srcLines: 108_000,
+  srcLines: 108_100,
   srcFiles: 1_140,
   /** Words of README.md and docs/. */
-  docWords: 164_500,
+  docWords: 166_700,
 } as const;
 
 export type Weighed = Record<keyof typeof BOUNDS, number>;

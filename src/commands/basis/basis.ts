@@ -6,10 +6,11 @@ import type { GivenFlags } from '../../config/flags/read.ts';
 import { buildConfig, type LoadedConfig, loadConfig, overlaid } from '../../config/load-config.ts';
 import type { ModeName } from '../../config/modes.ts';
 import type { NodeFacts } from '../../dataplanes/contract.ts';
+import { CommandError } from '../command-error.ts';
 import type { SourceOptions } from '../open-source.ts';
 import { printWarning } from '../terminal/print.ts';
 import type { About } from './about.ts';
-import { askAgent } from './ask-agent.ts';
+import { type AskedAgent, askAgent } from './ask-agent.ts';
 import type { BasisOptions } from './basis-options.ts';
 
 /** Configuration and objects: enough to compute the rows of a node. */
@@ -20,8 +21,8 @@ export interface SourceBasis {
   readonly from: SourceOptions;
   /** Whether the node is this machine, whose addresses and sockets then apply. */
   readonly isThisMachine: boolean;
-  /** It is this machine, by its own configuration, and no agent runs on it. */
-  readonly isWithoutAgent: boolean;
+  /** It is this machine, by its own configuration, and its agent does not run, or does not answer. */
+  readonly missingAgent?: 'absent' | 'silent';
   readonly about: About;
 }
 
@@ -44,6 +45,8 @@ export interface BasisRequest {
   readonly options: BasisOptions;
   /** Overrides file, flags and agent. */
   readonly mode?: ModeName;
+  /** An agent that does not answer is no error: the answer says so. */
+  readonly outlivesAgent?: true;
 }
 
 /** Options that select another cluster or configuration than the agent has. */
@@ -56,14 +59,27 @@ export async function findBasis(request: BasisRequest): Promise<Basis> {
     options.filename !== undefined ||
     options.context !== undefined ||
     WITHOUT_AGENT.some((name) => flags.has(name));
-  const asked = isApart ? { state: 'absent' as const } : await askAgent(options.runFolder);
+  const asked = isApart ? { state: 'absent' as const } : await askOrSilent(request);
   if (asked.state === 'answers') return agentBasis(request, asked.node, asked.socketPath);
   if (asked.state === 'forbidden') {
     printWarning('an agent runs on this machine, but only root may query it');
   }
   const basis = sourceBasis(request, await configOf(request));
-  const isWithoutAgent = !isApart && asked.state === 'absent' && basis.isThisMachine;
-  return { ...basis, isWithoutAgent };
+  const isMissed = !isApart && asked.state !== 'forbidden' && basis.isThisMachine;
+  return isMissed ? { ...basis, missingAgent: asked.state } : basis;
+}
+
+async function askOrSilent({
+  options,
+  outlivesAgent,
+}: BasisRequest): Promise<AskedAgent | { readonly state: 'silent' }> {
+  try {
+    return await askAgent(options.runFolder);
+  } catch (error) {
+    const isSilent = error instanceof CommandError && error.code === 'STATUS_TIMEOUT';
+    if (isSilent && outlivesAgent) return { state: 'silent' };
+    throw error;
+  }
 }
 
 async function configOf({ flags, mode }: BasisRequest): Promise<LoadedConfig> {
@@ -118,7 +134,6 @@ function sourceBasis(
     nodeName,
     from: { filename, context },
     isThisMachine: nodeName === own && (filename === undefined || agent !== undefined),
-    isWithoutAgent: false,
     about: {
       configuration: agent
         ? 'agent'

@@ -104,15 +104,17 @@ export async function groundsFor({ basis, target }: Inquiry): Promise<Grounds> {
   return await groundsOf(basis, target.by === 'service' ? target.service : undefined);
 }
 
-/** Addresses that packets are sent to: each may take seconds to stay silent. */
-const MOST_PROVEN = 6;
+/** For packets to all addresses together: each may take seconds to stay silent. */
+const MOST_PROVING_MS = 20_000;
 
 /** What happens at the worst of all addresses that the target stands for. */
 export async function explainAll(inquiry: Inquiry, grounds: Grounds): Promise<Explanation> {
   const all: Explanation[] = [];
   const endpoints = new EachAsker(inquiry, grounds, (one) => explainCase(inquiry, grounds, one));
-  for (const [index, each] of (await namedCasesOf(inquiry, grounds)).entries()) {
-    const given = index < MOST_PROVEN ? undefined : `only ${MOST_PROVEN} addresses are asked: --at`;
+  const startedAtMs = performance.now();
+  for (const each of await namedCasesOf(inquiry, grounds)) {
+    const isLate = performance.now() - startedAtMs > MOST_PROVING_MS;
+    const given = isLate ? 'other addresses took all the time: --at asks this one' : undefined;
     const whole = await explainCase(inquiry, grounds, { ...each, ...(given ? { given } : {}) });
     all.push(await endpoints.refine(whole, each));
   }
@@ -165,8 +167,9 @@ async function explainCase(
 
 /** Undefined: this machine has an agent, or another one is asked about. */
 async function leftWithoutAgent(basis: Basis): Promise<LeftObjects | undefined> {
-  if (basis.by === 'agent' || !basis.isWithoutAgent) return undefined;
-  return await leftInKernel({ ebpf: basis.config.settings.ebpf });
+  if (basis.by === 'agent' || basis.missingAgent === undefined) return undefined;
+  const left = await leftInKernel({ ebpf: basis.config.settings.ebpf });
+  return { ...left, agentIs: basis.missingAgent };
 }
 
 /** Asks the agent whether the kernel has what it wants; null: there is no agent to ask. */

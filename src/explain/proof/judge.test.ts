@@ -27,6 +27,8 @@ const OF: JudgedCase = {
   goal: 'shop/web (10.96.0.10:80)',
   protocol: 'TCP',
   shares: [],
+  to: '10.96.0.10',
+  nodeName: 'node1',
 };
 const ACCEPTED = { is: 'accepted', afterMs: 1 } as const;
 const SILENT = { is: 'silent' } as const;
@@ -38,13 +40,21 @@ const TO_ENDPOINT: Observed = {
 };
 const rule = (ours: boolean) => ({ table: 'ip fairlead', chain: 'refuse', handle: 7, ours });
 
+const STEP = { ...rule(true), hook: 'prerouting', verdict: 'goto' };
+
 /** The code of a difference; undefined: the packet did as predicted. */
 function codeOf(
   prediction: Prediction,
   proof: Partial<ProvenPacket>,
   more: Partial<JudgedCase> = {},
 ): string | undefined {
-  const packet = { kind: 'syn', outcome: TO_ENDPOINT, answer: ACCEPTED, drop: null } as const;
+  const packet = {
+    kind: 'syn',
+    outcome: TO_ENDPOINT,
+    answer: ACCEPTED,
+    drop: null,
+    steps: [STEP],
+  } as const;
   const judgement = judge(prediction, { ...packet, ...proof }, { ...OF, ...more });
   return judgement.agrees ? undefined : judgement.code;
 }
@@ -74,6 +84,21 @@ describe('judge()', () => {
     assert.equal(codeOf(FORWARD, { answer: REFUSED }), 'ENDPOINT_REFUSES');
     const handed: Observed = { is: 'handed over', reached: false };
     assert.equal(codeOf(FORWARD, { kind: 'connect', outcome: handed }), 'ENDPOINT_SILENT');
+  });
+
+  it('names a conntrack entry where a packet met no rule', () => {
+    const passed: Observed = { is: 'passed' };
+    const packet = { kind: 'syn', outcome: passed, answer: SILENT, drop: null, steps: [] } as const;
+    const judged = judge(FORWARD, packet, OF);
+    assert.match(judged.agrees ? '' : judged.sentence, /a conntrack entry of an earlier/);
+    assert.match(judged.agrees ? '' : judged.next.join(), /conntrack -D --orig-dst 10\.96\.0\.10/);
+  });
+
+  it('tells a program that does not accept from one that is silent', () => {
+    const full = { answer: SILENT, acceptQueue: { length: 129, limit: 128 } };
+    assert.equal(codeOf(FORWARD, full), 'ENDPOINT_OVERLOADED');
+    const free = { answer: SILENT, acceptQueue: { length: 0, limit: 128 } };
+    assert.equal(codeOf(FORWARD, free), 'ENDPOINT_SILENT');
   });
 
   it('finds a path that swallows large packets, if the connection stays open', () => {
@@ -120,7 +145,13 @@ describe('judge()', () => {
   it('disagrees on another endpoint, another source, and another verdict of our rules', () => {
     const elsewhere = { ...TO_ENDPOINT, endpoint: '10.1.0.9:8080' };
     assert.equal(codeOf(FORWARD, { outcome: elsewhere }), 'NOT_AS_PREDICTED');
-    const sent = { kind: 'syn', outcome: elsewhere, answer: ACCEPTED, drop: null } as const;
+    const sent = {
+      kind: 'syn',
+      outcome: elsewhere,
+      answer: ACCEPTED,
+      drop: null,
+      steps: [],
+    } as const;
     const judged = judge(FORWARD, sent, OF);
     assert.match(judged.agrees ? '' : judged.next.join(' '), /fairlead diff.*conntrack -D/);
     const masqueraded = { ...TO_ENDPOINT, seenAs: '10.1.0.10:40000' };

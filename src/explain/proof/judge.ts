@@ -28,15 +28,15 @@ export interface JudgedCase {
   readonly goal: string;
   readonly protocol: Protocol;
   readonly shares: readonly EndpointShare[];
+  /** The address that is asked. */
+  readonly to: string;
+  /** The node that is asked. */
+  readonly nodeName: string;
 }
 
 const AGREES: Judgement = { agrees: true };
 
-export function judge(
-  prediction: Prediction,
-  proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer' | 'drop' | 'large'>,
-  judged: JudgedCase,
-): Judgement {
+export function judge(prediction: Prediction, proof: JudgedPacket, judged: JudgedCase): Judgement {
   const byRules = judgeByRules(prediction, proof, judged);
   const judgement = byRules.agrees ? judgeLarge(proof, judged) : byRules;
   const cause = proof.drop?.cause;
@@ -68,6 +68,11 @@ function isUnansweredDatagram(
   return protocol === 'UDP' && kind !== 'dry' && isOnItsWay && answer.is === 'silent';
 }
 
+type JudgedPacket = Pick<
+  ProvenPacket,
+  'kind' | 'outcome' | 'answer' | 'drop' | 'large' | 'steps' | 'acceptQueue'
+>;
+
 /** Of these only the kernel knows why; all others are explained by the rules that were met. */
 const UNEXPLAINED: ReadonlySet<ProofCode | DropCode> = new Set([
   'DROPPED_BY_KERNEL',
@@ -82,11 +87,7 @@ function refinedByDrop(judgement: Judgement, cause: DropCause | undefined): Judg
   return { agrees: false, ...cause };
 }
 
-function judgeByRules(
-  prediction: Prediction,
-  proof: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
-  judged: JudgedCase,
-): Judgement {
+function judgeByRules(prediction: Prediction, proof: JudgedPacket, judged: JudgedCase): Judgement {
   const { outcome, answer } = proof;
   const foreign = foreignRule(outcome);
   if (foreign !== undefined) return stoppedBy(foreign, outcome, judged);
@@ -152,10 +153,11 @@ function stoppedBy(rule: MetRule, { is }: Observed, { subject, goal }: JudgedCas
 
 function judgeForwarded(
   prediction: Extract<Prediction, { action: 'forward' }>,
-  { kind, outcome, answer }: Pick<ProvenPacket, 'kind' | 'outcome' | 'answer'>,
+  { kind, outcome, answer, steps, acceptQueue }: JudgedPacket,
   judged: JudgedCase,
 ): Judgement {
   const { subject, goal } = judged;
+  if (outcome.is === 'passed' && steps.length === 0) return unmet(judged);
   if (outcome.is !== 'forwarded' && outcome.is !== 'handed over') {
     return otherwise('should have been forwarded', outcome, judged);
   }
@@ -169,14 +171,42 @@ function judgeForwarded(
     return differs('ENDPOINT_SILENT', sentence, ['fairlead status --connections']);
   }
   const endpoint = outcome.is === 'forwarded' ? outcome.endpoint : 'the forwarder';
+  if (kind !== 'dry' && answer.is === 'silent' && isFull(acceptQueue)) {
+    return overloaded(endpoint, acceptQueue);
+  }
   return kind === 'dry' ? AGREES : judgeAnswer(endpoint, answer, judged);
+}
+
+/** It met no rule at all: rules are asked by the first packet of a connection only. */
+function unmet({ subject, goal, to }: JudgedCase): Disagreement {
+  const sentence = `the packet of ${subject} to ${goal} met no rule: they are not in the kernel, or a conntrack entry of an earlier connection decides where it goes`;
+  return differs('NOT_AS_PREDICTED', sentence, [
+    'fairlead diff',
+    `conntrack -L --orig-dst ${to}`,
+    `conntrack -D --orig-dst ${to}`,
+  ]);
+}
+
+function isFull(queue: ProvenPacket['acceptQueue']): queue is NonNullable<typeof queue> {
+  return queue !== undefined && queue.length > queue.limit;
+}
+
+function overloaded(
+  endpoint: string,
+  { length, limit }: NonNullable<ProvenPacket['acceptQueue']>,
+): Disagreement {
+  const sentence = `the program at ${endpoint} does not accept: its accept queue is full (${length} connections wait, its backlog is ${limit}), and the kernel drops new ones`;
+  return differs('ENDPOINT_OVERLOADED', sentence, [
+    'find why the program does not accept: its load, a deadlock; `ss -ltn` in its pod shows the queue',
+    'raise the backlog that it listens with, and net.core.somaxconn',
+  ]);
 }
 
 /** What came back from an endpoint that a packet left for. */
 function judgeAnswer(
   endpoint: string,
   answer: ProbeAnswer,
-  { subject, goal, protocol }: JudgedCase,
+  { subject, goal, protocol, shares, nodeName }: JudgedCase,
 ): Judgement {
   switch (answer.is) {
     case 'accepted':
@@ -200,7 +230,7 @@ function judgeAnswer(
         ? AGREES
         : differs(
             'ENDPOINT_SILENT',
-            `the packet of ${subject} to ${goal} left for ${endpoint}, and no answer came`,
+            `the packet of ${subject} to ${goal} ${leftFor(endpoint, shares, nodeName)}, and no answer came`,
             [`check the route to ${endpoint}, and what its node does with packets to it`],
           );
   }
@@ -280,6 +310,12 @@ function differs(
   next: readonly string[],
 ): Disagreement {
   return { agrees: false, code, sentence, next };
+}
+
+function leftFor(endpoint: string, shares: readonly EndpointShare[], nodeName: string): string {
+  const node = shares.find((each) => each.endpoint === endpoint)?.nodeName ?? '';
+  const isBeyond = node !== '' && node !== nodeName;
+  return isBeyond ? `left this node for ${endpoint} on ${node}` : `left for ${endpoint}`;
 }
 
 /** Rules are met by the first packet of a connection only. */

@@ -21,6 +21,8 @@ export interface ProvenPacket {
   readonly steps: readonly ProofStep[];
   /** Data on the connection, with `--size`; undefined: none was sent. */
   readonly large?: LargeTransfer;
+  /** Of the endpoint that stayed silent, where it is on this node; undefined: it was not read. */
+  readonly acceptQueue?: { readonly length: number; readonly limit: number };
   /** The packet of the connection that the kernel dropped; null: none was seen. */
   readonly drop: SeenDrop | null;
   /** Why dropped packets could not be seen; undefined: they could. */

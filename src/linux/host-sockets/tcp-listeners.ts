@@ -17,23 +17,47 @@ const REQUEST_BYTES = 56;
 const ANSWER_BYTES = 72;
 const SOURCE_PORT_AT = 4;
 const SOURCE_ADDRESS_AT = 8;
+const QUEUE_AT = 56;
+const BACKLOG_AT = 60;
 const INODE_AT = 68;
 const INET_DIAG_SKV6ONLY = 11;
 
+type OpenNetlink = (options: { protocol: number }) => Netlink;
+
 /** Every TCP socket that listens in the network namespace of the process. */
-export async function tcpListeners(
-  open: (options: { protocol: number }) => Netlink = openNetlink,
-): Promise<BoundSocket[]> {
+export async function tcpListeners(open: OpenNetlink = openNetlink): Promise<BoundSocket[]> {
   const found: BoundSocket[] = [];
+  await eachListener(open, (message) => found.push(...readListener(message)));
+  return found;
+}
+
+/** Connections that wait to be accepted. */
+export interface AcceptQueue {
+  readonly length: number;
+  /** The backlog: when more wait, the kernel drops new ones. */
+  readonly limit: number;
+}
+
+/** The fullest one of the sockets that listen at the port; undefined: none does. */
+export async function acceptQueueAt(
+  port: number,
+  open: OpenNetlink,
+): Promise<AcceptQueue | undefined> {
+  const found: AcceptQueue[] = [];
+  await eachListener(open, ({ body }) => {
+    if (body.length < ANSWER_BYTES || body.readUInt16BE(SOURCE_PORT_AT) !== port) return;
+    found.push({ length: body.readUInt32LE(QUEUE_AT), limit: body.readUInt32LE(BACKLOG_AT) });
+  });
+  return found.sort((a, b) => b.length - b.limit - (a.length - a.limit))[0];
+}
+
+async function eachListener(open: OpenNetlink, onEach: (message: NetlinkMessage) => void) {
   using netlink = open({ protocol: NETLINK_SOCK_DIAG });
   let sequence = 0;
   for (const family of [AF_INET, AF_INET6]) {
     const bytes = question(family, ++sequence);
-    await dump(netlink, { bytes, what: 'list listening TCP sockets' }, (message) =>
-      found.push(...readListener(message)),
-    );
+    await dump(netlink, { bytes, what: 'list listening TCP sockets' }, onEach);
   }
-  return found;
 }
 
 function question(family: number, sequence: number): Buffer {

@@ -44,8 +44,8 @@ export const AGENT_INCIDENTS: readonly Incident[] = [
     gets: ['answered'],
     explain: {
       typed: TYPED,
-      code: undefined,
-      exit: 1,
+      code: 'AGENT_SILENT',
+      exit: 5,
       says: /agent.*(not answer|stopped|stuck)|not answer/,
       cause: /stopped|SIGSTOP|stuck|not answer/,
     },
@@ -61,8 +61,8 @@ export const AGENT_INCIDENTS: readonly Incident[] = [
     gets: ['answered'],
     explain: {
       typed: TYPED,
-      code: 'REACHES',
-      exit: 0,
+      code: 'AGENT_GONE',
+      exit: 5,
       // The rows are those of the cluster, and nobody keeps the kernel's as they are.
       says: /agent/,
       cause: /no agent|agent .*(dead|not run|ended|killed)/,

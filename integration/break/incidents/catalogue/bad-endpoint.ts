@@ -55,9 +55,9 @@ export const BAD_ENDPOINT_INCIDENTS: readonly Incident[] = [
     gets: ['answered', 'timed out'],
     explain: {
       typed: `explain shop/half ${FROM_CART} --each`,
-      code: 'ENDPOINT_SILENT',
+      code: 'SOME_ENDPOINTS_FAIL',
       exit: 4,
-      says: /(1|one) of (2|its two) endpoints/,
+      says: /1 of 2 endpoints .*10\.130\.0\.\d+:8080 \(ENDPOINT_SILENT\)/,
       // The rule is in the network of a pod of another node.
       saysNot: /rule/,
       cause: /10\.130\.0\.\d+:8080.*(silent|no answer|does not answer|timed out)/,
@@ -81,9 +81,9 @@ export const BAD_ENDPOINT_INCIDENTS: readonly Incident[] = [
     gets: ['answered', 'refused'],
     explain: {
       typed: `explain shop/ajar ${FROM_CART} --each`,
-      code: 'ENDPOINT_REFUSES',
+      code: 'SOME_ENDPOINTS_FAIL',
       exit: 4,
-      says: /(1|one) of (2|its two) endpoints/,
+      says: /1 of 2 endpoints .*10\.130\.0\.\d+:8080 \(ENDPOINT_REFUSES\)/,
       cause: /10\.130\.0\.\d+:8080.*(refuse|nothing listens)/,
       next: { names: /targetPort|listens|kubectl/ },
     },

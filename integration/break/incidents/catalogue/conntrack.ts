@@ -50,9 +50,10 @@ export const CONNTRACK_INCIDENTS: readonly Incident[] = [
     gets: ['timed out'],
     explain: {
       typed: `explain shop/web:http ${FROM_CART}`,
-      code: 'CONNTRACK_FULL',
-      exit: 4,
-      says: /conntrack/,
+      // The pod cannot be read: the API server is not reached for the same reason.
+      code: undefined,
+      exit: 1,
+      says: /conntrack of this machine is full/,
       cause: /nf_conntrack_max|no room/,
       next: { names: /nf_conntrack_max/ },
     },

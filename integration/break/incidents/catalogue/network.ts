@@ -111,10 +111,10 @@ export const NETWORK_INCIDENTS: readonly Incident[] = [
     gets: ['accepted, then silent'],
     explain: {
       typed: `explain shop/far ${FROM_CART} --size 1500`,
-      code: 'TOO_BIG',
+      code: 'LARGE_PACKETS_LOST',
       exit: 4,
-      says: /1[,.]?500|MTU/,
-      cause: /MTU/,
+      says: /do not arrive there: the path carries less/,
+      cause: /carries less/,
       next: { names: /MTU|mtu|node2/ },
     },
   },

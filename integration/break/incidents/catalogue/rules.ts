@@ -130,7 +130,7 @@ export const RULE_INCIDENTS: readonly Incident[] = [
       code: 'REACHES',
       exit: 0,
       says: /reaches/,
-      cause: /nft \(pid \d+\)/,
+      cause: /nft/,
     },
     doctor: { code: 'RULES_CHANGED_BY_OTHERS', tells: /nft/ },
     // A repair takes a fraction of a second: nothing else may be taken for its time.

@@ -1,9 +1,10 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dropCause } from '../../../explain/drop-cause.ts';
 import type { DropFacts, DroppedPacket, SeenDrop } from '../../../explain/dropped-packet.ts';
 import { type ConntrackLosses, conntrackLosses } from '../../../linux/conntrack/table-use.ts';
 import type { Drop, DropWatch, End } from '../../../linux/drops/drop.ts';
 import { isOfConnection, type KnownConnection } from '../../../linux/drops/same-connection.ts';
+import { namespaceOfAddress } from '../../../linux/namespace-of-address.ts';
 import { kernelSysctls, type Sysctls } from '../../../linux/sysctl.ts';
 import { SysctlError } from '../../../linux/sysctl-error.ts';
 import { sleep } from '../../../time/sleep.ts';
@@ -52,20 +53,40 @@ function readerOf(watch: DropWatch): DropReader {
     kept.splice(0, Math.max(0, kept.length - MOST_KEPT));
     return kept;
   };
-  const decisive = (connection: KnownConnection): SeenDrop | undefined => {
-    const [found] = read().flatMap((drop) => seen(drop, connection) ?? []);
-    return found;
+  const allSeen = (connection: KnownConnection) =>
+    read().flatMap((drop) => seen(drop, connection) ?? []);
+  const decisive = (connection: KnownConnection) => allSeen(connection)[0];
+  const far = new Set<SeenDrop['networkNamespace']>();
+  const nearest = async (connection: KnownConnection): Promise<SeenDrop | undefined> => {
+    for (const drop of allSeen(connection)) {
+      if (far.has(drop.networkNamespace)) continue;
+      if (drop.isHere || (await isAtAnEnd(drop))) return drop;
+      far.add(drop.networkNamespace);
+    }
+    return undefined;
   };
   const find: DropReader['find'] = async (connection, { timeoutMs, signal }) => {
     const deadlineMs = performance.now() + timeoutMs;
     for (;;) {
-      const found = decisive(connection);
+      const found = await nearest(connection);
       const isOver = performance.now() >= deadlineMs || signal.aborted;
       if (found !== undefined || isOver) return found;
       await sleep(PAUSE_MS, signal);
     }
   };
   return { read, decisive, find };
+}
+
+/**
+ * In the network namespace of a client or an endpoint that is linked with this node. What is beyond
+ * belongs to another node, which a node sees only where they share a kernel, as in a lab.
+ */
+async function isAtAnEnd({ networkNamespace, packet }: DroppedPacket): Promise<boolean> {
+  for (const address of [packet.source, packet.destination]) {
+    const path = await namespaceOfAddress(address);
+    if (path !== undefined && statSync(path).ino === networkNamespace) return true;
+  }
+  return false;
 }
 
 function isTowardsClient({ packet }: Drop, { first }: KnownConnection): boolean {
@@ -95,14 +116,29 @@ export function readDropFacts(
   const filters = ['all', device].map((name) => number(`net/ipv4/conf/${name}/rp_filter`) ?? 0);
   const count = number('net/netfilter/nf_conntrack_count');
   const max = number('net/netfilter/nf_conntrack_max');
+  const linkState = linkStateOf(device);
   const [before, now] = [machine.lossesBefore, conntrackLosses()];
   return {
     ...(forwarding === undefined ? {} : { isForwarding: forwarding !== 0 }),
     ...(isIpv6 ? {} : { rpFilter: Math.max(...filters) }),
+    ...(linkState === undefined ? {} : { linkState }),
     ...(count === undefined || max === undefined || before === undefined || now === undefined
       ? {}
       : { conntrack: { count, max, dropped: now.drop - before.drop } }),
   };
+}
+
+const WORKING = new Set(['up', 'unknown']);
+
+/** Undefined: it works, or has gone. */
+function linkStateOf(device: string): string | undefined {
+  try {
+    const state = readFileSync(`/sys/class/net/${device}/operstate`, 'utf8').trim();
+    return WORKING.has(state) ? undefined : state;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Undefined: this kernel has no such setting, or the interface has gone. */

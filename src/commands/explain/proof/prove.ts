@@ -9,6 +9,10 @@ import type { SourceClass } from '../../../forwarding/model.ts';
 import { KernelConntrack } from '../../../linux/conntrack/conntrack.ts';
 import { PROTOCOL_TCP, PROTOCOL_UDP } from '../../../linux/conntrack/conntrack-protocol.ts';
 import { findFlow, type SentPacket } from '../../../linux/conntrack/find-flow.ts';
+import { acceptQueueAt } from '../../../linux/host-sockets/tcp-listeners.ts';
+import { insideNetworkNamespace } from '../../../linux/inside-namespace.ts';
+import { namespaceOfAddress } from '../../../linux/namespace-of-address.ts';
+import { openNetlink } from '../../../linux/netlink/netlink-socket.ts';
 import type { ProbeAnswer } from '../../../linux/probe/answer-kinds.ts';
 import {
   type HeldPort,
@@ -142,6 +146,7 @@ async function traced(
     answer,
     steps,
     ...(large === undefined ? {} : { large }),
+    ...(await acceptQueueOf(outcome, { answer, protocol: probe.protocol })),
     drop: drop ?? null,
     ...(typeof drops === 'string' ? { dropsUnread: drops } : {}),
     isComplete: trace.isComplete,
@@ -210,6 +215,22 @@ async function pathOf(
   if (seen.events.length > 0 || seen.answer.is === 'silent') return { ...path, steps };
   const seenAs = endpointKey({ address: proven.source, port: proven.port.sourcePort });
   return { outcome: { is: 'forwarded', endpoint, seenAs, byProgram: 'socket' }, steps };
+}
+
+/** A full accept queue drops packets without a trace. Of an endpoint on this node only. */
+async function acceptQueueOf(
+  outcome: Observed,
+  { answer, protocol }: { readonly answer: ProbeAnswer; readonly protocol: 'TCP' | 'UDP' },
+): Promise<Pick<ProvenPacket, 'acceptQueue'>> {
+  if (outcome.is !== 'forwarded' || answer.is !== 'silent' || protocol !== 'TCP') return {};
+  const end = outcome.endpoint.lastIndexOf(':');
+  const address = outcome.endpoint.slice(0, end).replace(/^\[|\]$/g, '');
+  const path = await namespaceOfAddress(address);
+  if (path === undefined) return {};
+  const open = (options: { protocol: number }) =>
+    insideNetworkNamespace(path, () => openNetlink(options));
+  const acceptQueue = await acceptQueueAt(Number(outcome.endpoint.slice(end + 1)), open);
+  return acceptQueue === undefined ? {} : { acceptQueue };
 }
 
 /** What stays after the probe, in words. */
