@@ -1,6 +1,7 @@
 import { type Cidr, contains, parseCidr } from '../addresses/cidr.ts';
 import { type IpAddress, parseIp } from '../addresses/ip.ts';
 import type { Family, Forwarding } from '../forwarding/model.ts';
+import { linksWithoutCarrier } from '../linux/route/link-carrier.ts';
 import type { MachineLink } from '../linux/route/link-codec.ts';
 import { RouteLookup } from '../linux/route/lookup-now.ts';
 import { selectRoutes } from '../linux/route/machine-routes.ts';
@@ -22,6 +23,8 @@ export interface PlacedEndpoint {
   readonly isOwnAddress: boolean;
   /** Undefined: no route. */
   readonly link: MachineLink | undefined;
+  /** Its link is down, or has no carrier. */
+  readonly isLinkDown?: true;
   /** Whether it is reached by a default route only. */
   readonly isByDefault: boolean;
 }
@@ -39,6 +42,7 @@ export interface Places {
 /** Asks the kernel for the route to each endpoint. */
 export async function readPlaces(rows: readonly Forwarding[]): Promise<Places> {
   const links = await listLinks();
+  const dead = await linksWithoutCarrier();
   const byIndex = new Map(links.map((link) => [link.index, link]));
   const defaults = await selectRoutes(['IPv4', 'IPv6'], () => isDefault);
   const ranges = await selectRoutes(['IPv4', 'IPv6'], () => (route) => !isDefault(route));
@@ -51,7 +55,9 @@ export async function readPlaces(rows: readonly Forwarding[]): Promise<Places> {
     const { address, family, service, isLocal } = known;
     // Only asked of the few endpoints of this node: it compares with every route.
     const isByDefault = isLocal && link !== undefined && !isOwnAddress && !isCovered(known.ip);
-    return { address, family, service, isLocal, isOwnAddress, link, isByDefault };
+    const isDown = link !== undefined && dead.has(link.index);
+    const place = { address, family, service, isLocal, isOwnAddress, link, isByDefault };
+    return isDown ? { ...place, isLinkDown: true } : place;
   });
   const routed = endpoints.filter(({ isOwnAddress }) => !isOwnAddress);
   const onThisNode = routed.filter(({ isLocal, isByDefault }) => isLocal && !isByDefault);

@@ -12,23 +12,40 @@ const LEFT: ReadonlySet<Code> = new Set([
 export function withBeyond(explanation: Explanation): Explanation {
   const beyond = beyondOf(explanation);
   if (beyond === undefined) return explanation;
-  const { node, target } = beyond;
-  const command = `kubectl fairlead explain ${target} --from host --node ${node}`;
-  return { ...explanation, beyond, next: [...explanation.next, command] };
+  const { node, target, from } = beyond;
+  const address = addressOf(target);
+  const next = [
+    ...explanation.next,
+    `ip route get ${address}`,
+    `on ${node}: fairlead explain ${target} --from ${from} --watch 60s, while the client connects`,
+  ];
+  return { ...explanation, beyond, next };
 }
 
 function beyondOf(explanation: Explanation): Beyond | undefined {
-  const { code, node: own, proof, candidates, question } = explanation;
-  const isElsewhere = proof?.drop?.isHere === false;
-  if (!LEFT.has(code) && !isElsewhere) return undefined;
-  const target = failingEndpoint(explanation);
-  const node = candidates.find(({ endpoint }) => endpoint === target)?.nodeName ?? '';
-  if (target === undefined || node === '' || node === own) return undefined;
-  return { node, target: `${target}${question.protocol === 'UDP' ? '/udp' : ''}` };
+  const { code, node: own, candidates, question } = explanation;
+  const failing = LEFT.has(code) ? failingEndpoint(explanation) : undefined;
+  const node = candidates.find(({ endpoint }) => endpoint === failing?.endpoint)?.nodeName ?? '';
+  if (failing === undefined || node === '' || node === own) return undefined;
+  const { endpoint, from } = failing;
+  return { node, target: `${endpoint}${question.protocol === 'UDP' ? '/udp' : ''}`, from };
 }
 
-function failingEndpoint({ each = [], proof }: Explanation): string | undefined {
+/** A packet straight to an endpoint keeps the address of its client. */
+function failingEndpoint({
+  each = [],
+  proof,
+  question,
+}: Explanation): { readonly endpoint: string; readonly from: string } | undefined {
   const failing = each.find(({ code }) => code !== undefined && LEFT.has(code));
-  if (failing !== undefined) return failing.endpoint;
-  return proof?.outcome.is === 'forwarded' ? proof.outcome.endpoint : undefined;
+  if (failing !== undefined && question.from.address !== undefined) {
+    return { endpoint: failing.endpoint, from: question.from.address };
+  }
+  if (proof?.outcome.is !== 'forwarded') return undefined;
+  return { endpoint: proof.outcome.endpoint, from: addressOf(proof.outcome.seenAs) };
+}
+
+/** Of `10.1.3.17:8080`, `[fd00::1]:80/udp`. */
+function addressOf(end: string): string {
+  return end.slice(0, end.lastIndexOf(':')).replace(/^\[|\]$/g, '');
 }

@@ -67,8 +67,8 @@ const SAID: Readonly<Record<DropCode, (context: Context) => Said>> = {
     next: ['list programs with `bpftool net`, policies of IPsec with `ip xfrm policy`'],
   }),
   DROPPED_REVERSE_PATH: reversePathText,
-  DROPPED_BY_KERNEL: ({ drop, facts: { linkState } }) => {
-    const link = linkState === undefined ? '' : `, whose interface is ${linkState}`;
+  DROPPED_BY_KERNEL: ({ drop, facts: { linkIsDown } }) => {
+    const link = linkIsDown ? ', which is down or has no carrier' : '';
     return {
       sentence: `${what(drop)} is dropped by the kernel${at(drop)}${link}: ${reasonText(drop)}`,
       next: link === '' ? [] : [`ip link show ${drop.device}`],

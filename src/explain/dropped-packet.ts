@@ -36,8 +36,8 @@ export interface DropFacts {
   readonly isForwarding?: boolean;
   /** The larger one of `all` and the interface. */
   readonly rpFilter?: number;
-  /** Of the interface, where it is not up: `down`, `lowerlayerdown`. */
-  readonly linkState?: string;
+  /** The interface is down, or has no carrier. */
+  readonly linkIsDown?: true;
   readonly conntrack?: {
     readonly count: number;
     readonly max: number;

@@ -47,6 +47,8 @@ export interface Beyond {
   readonly node: string;
   /** What that node is to be asked about: the endpoint, `address:port`. */
   readonly target: string;
+  /** The client as that node sees it. */
+  readonly from: string;
 }
 
 export interface AskedQuestion {

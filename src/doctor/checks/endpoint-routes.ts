@@ -10,7 +10,7 @@ export const ENDPOINT_ROUTES = check<Facts>({
   judge: (endpoints) => {
     const lost = endpoints.filter(({ link, isOwnAddress }) => !isOwnAddress && link === undefined);
     const astray = endpoints.filter(({ isLocal, isByDefault }) => isLocal && isByDefault);
-    const down = endpoints.filter(({ link, isOwnAddress }) => !isOwnAddress && link?.up === false);
+    const down = endpoints.filter(({ isLinkDown, isOwnAddress }) => !isOwnAddress && isLinkDown);
     const found = [
       ...(lost.length === 0
         ? []
@@ -34,15 +34,20 @@ export const ENDPOINT_ROUTES = check<Facts>({
         ? []
         : [
             note('ENDPOINT_LINK_DOWN', {
-              what: `the interface to ${named(down)} is down`,
+              what: `${linkOf(down)}to ${named(down)} is down, or has no carrier`,
               why: 'connections that are sent to them fail',
-              next: 'ip link set … up, or restart the pods',
+              next: `ip link show ${down[0]?.link?.name ?? ''}; set it up, or restart the pods`,
             }),
           ]),
     ];
     return orOk(found, `routes to ${endpoints.length} endpoints`);
   },
 });
+
+/** Of several, the first: they are listed. */
+function linkOf([first]: readonly PlacedEndpoint[]): string {
+  return `interface ${first?.link?.name ?? ''} `;
+}
 
 function named(endpoints: readonly PlacedEndpoint[]): string {
   return listedNames(endpoints.map(({ address, service }) => `${address} (${service})`));

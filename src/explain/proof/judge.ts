@@ -216,7 +216,9 @@ function judgeAnswer(
       return differs(
         'ENDPOINT_REFUSES',
         `the packet of ${subject} to ${goal} reached ${endpoint}, which refused it`,
-        ['check that a program listens there, and what its own firewall does'],
+        [
+          'check that a program listens there, targetPort of the Service, and what a firewall there does',
+        ],
       );
     case 'unreachable':
       return differs(

@@ -1,6 +1,6 @@
 import { arrayAt, booleanAt, type JsonRecord, recordAt } from '../../cluster/json.ts';
 import { wrapped } from '../../commands/terminal/fit.ts';
-import { printJson } from '../../commands/terminal/print.ts';
+import { printJson, printPage } from '../../commands/terminal/print.ts';
 import { visible } from '../../commands/terminal/visible.ts';
 import { EXIT } from '../../explain/codes.ts';
 import type { ProofNeeds } from '../../explain/proof/proof.ts';
@@ -17,7 +17,7 @@ import { printPageOf, readPage } from './explain-page.ts';
 import { interruptible } from './interruptible.ts';
 import type { Reached } from './nodes-options.ts';
 import { nodesData, widthNow } from './nodes-view.ts';
-import { printOtherSide, type ReachNode } from './other-side.ts';
+import { type FirstSide, printOtherSide } from './other-side.ts';
 import { recordSaid } from './said.ts';
 
 interface Asked {
@@ -45,7 +45,7 @@ export async function explainProven(
     readonly agent: NodeAgent;
     readonly debugPod: boolean;
     readonly output: 'text' | 'json';
-    readonly reachNode: ReachNode;
+    readonly reachNode: FirstSide['reachNode'];
   },
 ): Promise<void> {
   const { kubectl, timeoutMs } = reached;
@@ -58,7 +58,8 @@ export async function explainProven(
   if (needs === undefined || agent.pod === undefined) {
     if (output === 'json') return printSaid(first);
     printPageOf(await pageOfAgent());
-    return await printOtherSide(explanationIn(first[0]), reachNode);
+    const askAgain = () => askNodes(kubectl, [agent], json);
+    return await printOtherSide(explanationIn(first[0]), { reachNode, askAgain });
   }
   const made = { node: agent.node, pod: agent.pod };
   const inDebugPod = async <T>(
@@ -83,15 +84,19 @@ export async function explainProven(
   const proven = await inDebugPod(async (pods) => {
     const page = answered(await askNodes(kubectl, pods, { ...asked, read: readPage }));
     if (isNoDebugPod(page)) return page;
-    // Only the data say whether another node is to be asked.
+    // Only the data say whether another node is to be asked, and the packet is sent again from here.
     const isLost = page.answers && page.said.exitCode === EXIT.differs;
-    return { page, said: isLost ? (await askNodes(kubectl, pods, json))[0] : undefined };
+    const askAgain = () => askNodes(kubectl, pods, json);
+    printPageOf([page]);
+    if (isLost) {
+      await printOtherSide(explanationIn((await askAgain())[0]), { reachNode, askAgain });
+    }
+    return page;
   });
   if (isNoDebugPod(proven.result)) {
     return printPageOf(await pageOfAgent(), unprovenLines(proven.result));
   }
-  printPageOf([proven.result.page], provenLines(proven));
-  await printOtherSide(explanationIn(proven.result.said), reachNode);
+  printPage(provenLines(proven).join('\n'));
 }
 
 function explanationIn(answer: NodeAnswer<Said> | undefined): JsonRecord | undefined {

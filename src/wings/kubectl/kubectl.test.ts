@@ -236,7 +236,7 @@ describe('kubectl fairlead explain', () => {
   });
 
   it('asks the node of the endpoint too, where no answer came from it', async (t) => {
-    const beyond = { node: 'node1', target: '10.1.1.9:80' };
+    const beyond = { node: 'node1', target: '10.1.1.9:80', from: '10.1.2.3' };
     const lost = { code: 'ENDPOINT_SILENT', reaches: false, beyond };
     const nodes = {
       node1: (_: string, args: readonly string[]) => ({ out: `says of ${args.join(' ')}\n` }),
@@ -248,7 +248,7 @@ describe('kubectl fairlead explain', () => {
     const { code, out } = await run(t, nodesExplainCommand, { kubectl, args });
     assert.equal(code, 4);
     assert.match(out, /^ENDPOINT_SILENT {2}a page\n\nasked on node2\n\nON node1, which has the/);
-    assert.match(out, /\n\nsays of .*explain 10\.1\.1\.9:80 --from host$/);
+    assert.match(out, /\n\nsays of .*explain 10\.1\.1\.9:80 --from 10\.1\.2\.3 --watch 12s$/);
   });
 
   it('takes nothing for the name of a pod that kubectl could take for an option', async (t) => {

@@ -238,7 +238,7 @@ export const ADDRESS_INCIDENTS: readonly Incident[] = [
       cause: /shop\/older/,
       next: { names: /shop\/older|externalIPs/ },
     },
-    doctor: { code: 'ADDRESS_NOT_SERVED', tells: /198\.18\.50\.9/ },
+    doctor: { code: 'ADDRESS_NOT_SERVED' },
     // An outcome beside an address that is not served would be none.
     also: [
       {
@@ -246,6 +246,7 @@ export const ADDRESS_INCIDENTS: readonly Incident[] = [
         tells: /not served/,
         not: /external-ip \d|\b1 ports/,
       },
+      { typed: 'status', tells: /198\.18\.50\.9/ },
     ],
   },
 ];

@@ -154,7 +154,7 @@ export const BAD_ENDPOINT_INCIDENTS: readonly Incident[] = [
     explain: {
       typed: `explain shop/busy ${FROM_CART}`,
       // The kernel gives no reason for such a drop: what the first line can say is where it ended.
-      code: 'ENDPOINT_SILENT',
+      code: 'ENDPOINT_OVERLOADED',
       exit: 4,
       says: /10\.129\.0\.\d+:8080/,
       cause: /accept queue|backlog|ListenOverflows/,

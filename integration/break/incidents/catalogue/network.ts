@@ -161,7 +161,7 @@ export const NETWORK_INCIDENTS: readonly Incident[] = [
       says: /10\.130\.0\.\d+:8080/,
       // An endpoint of node2, behind an interface of a pod of this node.
       cause: /(route|leads|dev|interface) .{0,40}pod\d+/,
-      next: { names: /10\.130\.0\.\d+|node2/ },
+      next: { names: /ip route get/, typed: 'shows' },
     },
   },
   {

@@ -1,10 +1,12 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dropCause } from '../../../explain/drop-cause.ts';
 import type { DropFacts, DroppedPacket, SeenDrop } from '../../../explain/dropped-packet.ts';
 import { type ConntrackLosses, conntrackLosses } from '../../../linux/conntrack/table-use.ts';
 import type { Drop, DropWatch, End } from '../../../linux/drops/drop.ts';
 import { isOfConnection, type KnownConnection } from '../../../linux/drops/same-connection.ts';
 import { namespaceOfAddress } from '../../../linux/namespace-of-address.ts';
+import { linksWithoutCarrier } from '../../../linux/route/link-carrier.ts';
+import { listLinks } from '../../../linux/route/watch-links.ts';
 import { kernelSysctls, type Sysctls } from '../../../linux/sysctl.ts';
 import { SysctlError } from '../../../linux/sysctl-error.ts';
 import { sleep } from '../../../time/sleep.ts';
@@ -60,7 +62,8 @@ function readerOf(watch: DropWatch): DropReader {
   const nearest = async (connection: KnownConnection): Promise<SeenDrop | undefined> => {
     for (const drop of allSeen(connection)) {
       if (far.has(drop.networkNamespace)) continue;
-      if (drop.isHere || (await isAtAnEnd(drop))) return drop;
+      if (drop.isHere) return await withLinkState(drop);
+      if (await isAtAnEnd(drop)) return drop;
       far.add(drop.networkNamespace);
     }
     return undefined;
@@ -75,6 +78,14 @@ function readerOf(watch: DropWatch): DropReader {
     }
   };
   return { read, decisive, find };
+}
+
+/** An interface without a carrier drops what is sent to it, and the kernel's reason does not say so. */
+async function withLinkState(drop: SeenDrop): Promise<SeenDrop> {
+  const link = (await listLinks()).find(({ name }) => name === drop.device);
+  const isDead = link !== undefined && (await linksWithoutCarrier()).has(link.index);
+  if (drop.cause.code !== 'DROPPED_BY_KERNEL' || !isDead) return drop;
+  return { ...drop, cause: dropCause(drop, { facts: { linkIsDown: true } }) ?? drop.cause };
 }
 
 /**
@@ -116,29 +127,14 @@ export function readDropFacts(
   const filters = ['all', device].map((name) => number(`net/ipv4/conf/${name}/rp_filter`) ?? 0);
   const count = number('net/netfilter/nf_conntrack_count');
   const max = number('net/netfilter/nf_conntrack_max');
-  const linkState = linkStateOf(device);
   const [before, now] = [machine.lossesBefore, conntrackLosses()];
   return {
     ...(forwarding === undefined ? {} : { isForwarding: forwarding !== 0 }),
     ...(isIpv6 ? {} : { rpFilter: Math.max(...filters) }),
-    ...(linkState === undefined ? {} : { linkState }),
     ...(count === undefined || max === undefined || before === undefined || now === undefined
       ? {}
       : { conntrack: { count, max, dropped: now.drop - before.drop } }),
   };
-}
-
-const WORKING = new Set(['up', 'unknown']);
-
-/** Undefined: it works, or has gone. */
-function linkStateOf(device: string): string | undefined {
-  try {
-    const state = readFileSync(`/sys/class/net/${device}/operstate`, 'utf8').trim();
-    return WORKING.has(state) ? undefined : state;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Undefined: this kernel has no such setting, or the interface has gone. */
