@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import { NetlinkError, NetlinkRejection } from '../netlink/netlink-error.ts';
 import { hasConntrack } from './has-conntrack.ts';
 
-const NOT_LOADED = '/nonexistent';
+/** Below a file there is nothing. */
+const NOT_LOADED = `${import.meta.filename}/none`;
 
 function rejects(name: 'EINVAL' | 'EPERM'): () => Promise<void> {
   return () => Promise.reject(new NetlinkRejection('ask', { errno: constants.errno[name] }));
