@@ -4,8 +4,8 @@ import { whyUnserved } from '../../explain/zero/unserved-service.ts';
 import type { Basis } from '../basis/basis.ts';
 import { CommandError } from '../command-error.ts';
 import { objectsOfManifests } from '../explain/manifest-objects.ts';
-import { unservedError } from '../explain/zero/named-case.ts';
 import { serviceThere } from '../explain/zero/service-there.ts';
+import { unservedError } from '../explain/zero/unserved-error.ts';
 import type { Wish } from './select-rows.ts';
 
 const MOST_NAMED = 5;
