@@ -10,6 +10,8 @@ const FORMAT = { format: 'fairlead-history-1' };
 const MOST_ENTRIES = 1_000;
 const MOST_BYTES = 1024 * 1024;
 const SAVE_EVERY_MS = 2_000;
+/** While Services change all the time, saving takes a two-thousandth of it: all entries are written again. */
+const REST_PER_WORK = 2_000;
 /** A file system that hangs must not keep the agent from its end. */
 const PATIENCE_MS = 1_000;
 const WRITABLE_BY_OTHERS = 0o022;
@@ -31,13 +33,16 @@ export async function keepHistory(
   signal: AbortSignal,
 ): Promise<void> {
   const { path, history, clock, onProblem } = parts;
-  let [savedCount, isWriting, isTold] = [-1, false, false];
+  let [savedCount, isWriting, isTold, workMs] = [-1, false, false, 0];
   const save = async (): Promise<void> => {
     const { changeCount } = history;
     if (isWriting || savedCount === changeCount) return;
     isWriting = true;
     try {
-      await writeWhole(path, savedText(history.ring.all(), clock));
+      const startedAtMs = performance.now();
+      const text = savedText(history.ring.all(), clock);
+      workMs = performance.now() - startedAtMs;
+      await writeWhole(path, text);
       [savedCount, isTold] = [changeCount, false];
     } catch (error) {
       if (!isTold) onProblem(error);
@@ -47,7 +52,7 @@ export async function keepHistory(
     }
   };
   while (!signal.aborted) {
-    await clock.sleep(SAVE_EVERY_MS, signal);
+    await clock.sleep(Math.max(SAVE_EVERY_MS, workMs * REST_PER_WORK), signal);
     const done = new AbortController();
     await Promise.race([save().finally(() => done.abort()), sleep(PATIENCE_MS, done.signal)]);
   }
