@@ -67,9 +67,10 @@ const BOUNDS: readonly CiBound[] = [
   },
   {
     what: 'CPU of one change, relative to upstream',
-    // Of v1.36.4, which listed its rules by `nft`, it was 0.0115.
-    usual: 0.055,
-    atMost: 0.1,
+    // Of v1.36.4, which listed its rules by `nft`, it was 0.0115. On two cores of November 2026 release
+    // 0.1.0 has 0.079, and this state 0.087.
+    usual: 0.085,
+    atMost: 0.13,
     of: (ours, peer) => roundsOfMedian(ours, peer, cpuOfAChange),
   },
   {
