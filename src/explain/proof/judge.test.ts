@@ -40,8 +40,6 @@ const TO_ENDPOINT: Observed = {
 };
 const rule = (ours: boolean) => ({ table: 'ip fairlead', chain: 'refuse', handle: 7, ours });
 
-const STEP = { ...rule(true), hook: 'prerouting', verdict: 'goto' };
-
 /** The code of a difference; undefined: the packet did as predicted. */
 function codeOf(
   prediction: Prediction,
@@ -53,7 +51,6 @@ function codeOf(
     outcome: TO_ENDPOINT,
     answer: ACCEPTED,
     drop: null,
-    steps: [STEP],
   } as const;
   const judgement = judge(prediction, { ...packet, ...proof }, { ...OF, ...more });
   return judgement.agrees ? undefined : judgement.code;
@@ -86,9 +83,9 @@ describe('judge()', () => {
     assert.equal(codeOf(FORWARD, { kind: 'connect', outcome: handed }), 'ENDPOINT_SILENT');
   });
 
-  it('names a conntrack entry where a packet met no rule', () => {
+  it('names a conntrack entry where no rule translated a packet', () => {
     const passed: Observed = { is: 'passed' };
-    const packet = { kind: 'syn', outcome: passed, answer: SILENT, drop: null, steps: [] } as const;
+    const packet = { kind: 'syn', outcome: passed, answer: SILENT, drop: null } as const;
     const judged = judge(FORWARD, packet, OF);
     assert.match(judged.agrees ? '' : judged.sentence, /a conntrack entry of an earlier/);
     assert.match(judged.agrees ? '' : judged.next.join(), /conntrack -D --orig-dst 10\.96\.0\.10/);

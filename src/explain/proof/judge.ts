@@ -70,7 +70,7 @@ function isUnansweredDatagram(
 
 type JudgedPacket = Pick<
   ProvenPacket,
-  'kind' | 'outcome' | 'answer' | 'drop' | 'large' | 'steps' | 'acceptQueue'
+  'kind' | 'outcome' | 'answer' | 'drop' | 'large' | 'acceptQueue'
 >;
 
 /** Of these only the kernel knows why; all others are explained by the rules that were met. */
@@ -153,11 +153,11 @@ function stoppedBy(rule: MetRule, { is }: Observed, { subject, goal }: JudgedCas
 
 function judgeForwarded(
   prediction: Extract<Prediction, { action: 'forward' }>,
-  { kind, outcome, answer, steps, acceptQueue }: JudgedPacket,
+  { kind, outcome, answer, acceptQueue }: JudgedPacket,
   judged: JudgedCase,
 ): Judgement {
   const { subject, goal } = judged;
-  if (outcome.is === 'passed' && steps.length === 0) return unmet(judged);
+  if (outcome.is === 'passed') return untranslated(judged);
   if (outcome.is !== 'forwarded' && outcome.is !== 'handed over') {
     return otherwise('should have been forwarded', outcome, judged);
   }
@@ -177,9 +177,9 @@ function judgeForwarded(
   return kind === 'dry' ? AGREES : judgeAnswer(endpoint, answer, judged);
 }
 
-/** It met no rule at all: rules are asked by the first packet of a connection only. */
-function unmet({ subject, goal, to }: JudgedCase): Disagreement {
-  const sentence = `the packet of ${subject} to ${goal} met no rule: they are not in the kernel, or a conntrack entry of an earlier connection decides where it goes`;
+/** Rules that translate are asked by the first packet of a connection only. */
+function untranslated({ subject, goal, to }: JudgedCase): Disagreement {
+  const sentence = `the packet of ${subject} to ${goal} was not translated by any rule: they are not in the kernel, or a conntrack entry of an earlier connection decides where it goes`;
   return differs('NOT_AS_PREDICTED', sentence, [
     'fairlead diff',
     `conntrack -L --orig-dst ${to}`,
